@@ -101,7 +101,7 @@ def _remote_session(url: str) -> SparkSession:
 def _check_reachable(credentials: SparkivmCredentials) -> None:
     if credentials.method == Method.HTTP:
         return
-    host, port = credentials.host, credentials.port
+    host, port = credentials.host, credentials.port or 0
     try:
         socket.create_connection((host, port), timeout=TCP_TIMEOUT).close()
     except OSError as error:

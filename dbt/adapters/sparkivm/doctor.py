@@ -12,11 +12,11 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from importlib import metadata
-from typing import Callable, Sequence
 
 MINIMUM_PYTHON = (3, 10)
-SUPPORTED_JAVA = (17, 21)
+SUPPORTED_JAVA = (17, 21)  # first and last
 # pyspark minor version -> the delta-spark wheel whose jar is published for it.
 DELTA_FOR_SPARK = {"4.1": "4.4.0"}
 INSTALL = "pip install 'dbt-sparkivm[session]'"
@@ -26,7 +26,7 @@ class DoctorError(Exception):
     """Something is missing; `str()` is one line that says what, and what to do."""
 
     def __init__(self, message: str, hint: str) -> None:
-        super().__init__("{}: {}".format(message, hint))
+        super().__init__(f"{message}: {hint}")
         self.message = message
         self.hint = hint
 
@@ -86,13 +86,13 @@ def check_java(
     )
     if command is None:
         home = os.environ.get("JAVA_HOME")
-        where = "in JAVA_HOME ({})".format(home) if home else "on the PATH"
-        raise DoctorError("no Java found {}".format(where), want)
+        where = f"in JAVA_HOME ({home})" if home else "on the PATH"
+        raise DoctorError(f"no Java found {where}", want)
     major = java_major(output_of(command))
     if major is None:
-        raise DoctorError("`{} -version` does not tell a version".format(command), want)
-    if major not in SUPPORTED_JAVA:
-        raise DoctorError("Java {} does not run Spark 4.1".format(major), want)
+        raise DoctorError(f"`{command} -version` does not tell a version", want)
+    if not SUPPORTED_JAVA[0] <= major <= SUPPORTED_JAVA[1]:
+        raise DoctorError(f"Java {major} does not run Spark 4.1", want)
 
 
 def installed(distribution: str) -> str | None:
@@ -109,19 +109,19 @@ def check_pair(pyspark: str | None, delta: str | None) -> None:
     """
     for name, version in (("pyspark", pyspark), ("delta-spark", delta)):
         if version is None:
-            raise DoctorError("{} is not installed".format(name), INSTALL)
+            raise DoctorError(f"{name} is not installed", INSTALL)
     assert pyspark is not None
     wanted = DELTA_FOR_SPARK.get(minor_version(pyspark))
     if wanted is None:
         spark_minor, wanted = sorted(DELTA_FOR_SPARK.items())[-1]
         raise DoctorError(
-            "pyspark {} is not supported".format(pyspark),
-            "pip install 'pyspark=={}.*' 'delta-spark=={}'".format(spark_minor, wanted),
+            f"pyspark {pyspark} is not supported",
+            f"pip install 'pyspark=={spark_minor}.*' 'delta-spark=={wanted}'",
         )
     if delta != wanted:
         raise DoctorError(
-            "delta-spark {} does not go with pyspark {}".format(delta, pyspark),
-            "pip install 'delta-spark=={}'".format(wanted),
+            f"delta-spark {delta} does not go with pyspark {pyspark}",
+            f"pip install 'delta-spark=={wanted}'",
         )
 
 
@@ -135,7 +135,7 @@ def delta_package(pyspark: str, delta: str) -> str:
     >>> delta_package("4.1.4", "4.4.0")
     'io.delta:delta-spark_4.1_2.13:4.4.0'
     """
-    return "io.delta:delta-spark_{}_2.13:{}".format(minor_version(pyspark), delta)
+    return f"io.delta:delta-spark_{minor_version(pyspark)}_2.13:{delta}"
 
 
 def explain_launch(log: str) -> DoctorError | None:
@@ -159,7 +159,7 @@ def explain_launch(log: str) -> DoctorError | None:
 
 def check_machine() -> None:
     """Everything that can be told without starting Java's Spark."""
-    check_python(sys.version_info)
+    check_python(sys.version_info[:2])
     check_java()
 
 
@@ -173,7 +173,7 @@ def main(arguments: Sequence[str]) -> int:
 
             try_out()
     except DoctorError as error:
-        print("sparkivm: {}".format(error), file=sys.stderr)
+        print(f"sparkivm: {error}", file=sys.stderr)
         return 1
     return 0
 

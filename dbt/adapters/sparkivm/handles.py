@@ -19,7 +19,7 @@ logger = AdapterLogger("Sparkivm")
 
 LEADING_COMMENTS = r"(?:\s|/\*.*?\*/|--[^\n]*(?:\n|$))*"
 QUERY = re.compile(
-    LEADING_COMMENTS + r"\(*" + LEADING_COMMENTS + r"(?:select|with|values|from|table|map|reduce)\b",
+    LEADING_COMMENTS + r"\(*" + LEADING_COMMENTS + r"(?:select|with|values|from|table)\b",
     re.IGNORECASE | re.DOTALL,
 )
 Description = tuple[str, str, None, None, None, None, bool]
@@ -28,8 +28,10 @@ Description = tuple[str, str, None, None, None, None, bool]
 def is_query(sql: str) -> bool:
     """Would Spark wait for somebody to fetch before it runs this?
 
-    >>> is_query("/* dbt */ -- why\\n (select raise_error('x'))"), is_query("insert into t select 1")
-    (True, False)
+    >>> is_query("/* dbt */ -- why\\n (select raise_error('x'))")
+    True
+    >>> is_query("insert into t select 1")
+    False
     """
     return QUERY.match(sql) is not None
 

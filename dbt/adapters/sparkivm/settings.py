@@ -54,5 +54,5 @@ def get_statement(name: str) -> str:
 
 
 def read_settings(get: Callable[[str], str | None]) -> dict[str, str]:
-    values = ((name, get(name)) for name in RESULT_SETTINGS)
-    return {name: value for name, value in values if value not in (None, UNDEFINED)}
+    values = {name: get(name) for name in RESULT_SETTINGS}
+    return {name: value for name, value in values.items() if value and value != UNDEFINED}

@@ -1,0 +1,156 @@
+"""One Spark session per process (in-memory catalog), and real servers on request.
+
+Everything here is on Delta; the warehouse lies in a temporary folder. A test that wants a dbt
+project uses the fixture `project`, with `models`, `seeds`, ... of dbt's own test fixtures.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.adapters.sparkivm import doctor
+from dbt.adapters.sparkivm.session import DELTA_CATALOG, DELTA_EXTENSION
+from dbt.tests.fixtures.project import *  # noqa: F403 (fixtures; pytest_plugins must be at the root)
+
+DRIVER_MEMORY = "2g"
+SERVER_UP_WITHIN = 120
+CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
+THRIFT_SERVER = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.spark)
+
+
+@pytest.fixture(scope="session")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("warehouse")
+
+
+@pytest.fixture(scope="session")
+def session_parameters(warehouse: Path) -> dict[str, str]:
+    return {
+        "spark.master": "local[2]",
+        "spark.driver.memory": DRIVER_MEMORY,
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.warehouse.dir": str(warehouse),
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+    }
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(session_parameters: dict[str, str]) -> dict[str, Any]:
+    return {
+        "type": "sparkivm",
+        "method": "session",
+        "threads": 2,
+        "server_side_parameters": dict(session_parameters),
+    }
+
+
+@pytest.fixture(scope="class")
+def logs_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """dbt's own fixture writes into the repository."""
+    folder = str(tmp_path_factory.mktemp("logs"))
+    os.environ["DBT_LOG_PATH"] = folder
+    yield folder
+    del os.environ["DBT_LOG_PATH"]
+
+
+@dataclass(frozen=True)
+class Server:
+    host: str
+    port: int
+
+    def profile(self, method: str) -> dict[str, Any]:
+        return {
+            "type": "sparkivm",
+            "method": method,
+            "host": self.host,
+            "port": self.port,
+            "user": "dbt",
+            "threads": 2,
+            "server_side_parameters": {"spark.sql.shuffle.partitions": "2"},
+        }
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def serve(main_class: str, port_setting: str, folder: Path) -> Iterator[Server]:
+    """A server started from the pip package, stopped at the end; its files lie in `folder`."""
+    import pyspark
+
+    port = free_port()
+    home = Path(pyspark.__path__[0])
+    package = doctor.delta_package(pyspark.__version__, str(doctor.installed("delta-spark")))
+    conf = {
+        port_setting: str(port),
+        "spark.ui.enabled": "false",
+        "spark.log.level": "ERROR",
+        "spark.sql.extensions": DELTA_EXTENSION,
+        "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.databricks.delta.snapshotPartitions": "2",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": (
+            f"jdbc:derby:;databaseName={folder / 'metastore'};create=true"
+        ),
+    }
+    command = [str(home / "bin" / "spark-submit"), "--class", main_class, "--master", "local[2]"]
+    command += ["--driver-memory", DRIVER_MEMORY, "--packages", package]
+    for name, value in conf.items():
+        command += ["--conf", f"{name}={value}"]
+    log = folder / "server.log"
+    environment = {**os.environ, "SPARK_HOME": str(home)}
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            [*command, "spark-internal"], cwd=folder, env=environment, stdout=out, stderr=out
+        )
+    try:
+        _wait_until_up(process, port, log)
+        yield Server("127.0.0.1", port)
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _wait_until_up(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + SERVER_UP_WITHIN
+    while time.monotonic() < deadline and process.poll() is None:
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.5)
+    pytest.fail(f"the server did not come up:\n{log.read_text(errors='replace')[-3000:]}")
+
+
+@pytest.fixture(scope="session")
+def connect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("connect")
+    yield from serve(CONNECT_SERVER, "spark.connect.grpc.binding.port", folder)
+
+
+@pytest.fixture(scope="session")
+def thrift_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("thrift")
+    yield from serve(THRIFT_SERVER, "spark.hadoop.hive.server2.thrift.port", folder)
