@@ -1,0 +1,50 @@
+"""Every reserved name in one place: hidden columns, tables behind a model, holes in a plan."""
+
+from __future__ import annotations
+
+PREFIX = "__ivm_"
+
+CONTROL = PREFIX + "ctl"
+COUNT = PREFIX + "count"
+WEIGHT = PREFIX + "w"
+COPY = PREFIX + "copy"
+OPERATION = PREFIX + "op"
+BRANCH = PREFIX + "branch"
+RECOMPUTE = PREFIX + "recompute"
+IS_DELTA = PREFIX + "is_delta"
+DELETED = PREFIX + "deleted"
+INSERTED = PREFIX + "inserted"
+HASH = PREFIX + "hash"
+
+# A plan names states, not tables: the database part of a hole says which state is meant.
+POST = "@post"
+CHANGES = "@changes"
+STAGE = "@stage"
+STORAGE = "@storage"
+
+# Raised inside the commit, so that a refresh that must not be applied never is.
+STALE = "IVM_STALE"
+NO_CONTROL_ROW = "IVM_NO_CONTROL_ROW"
+SURVIVORS = "IVM_SURVIVORS"
+OVERFLOW = "IVM_OVERFLOW"
+
+STORAGE_SUFFIX = "__ivm"
+
+
+def storage_name(model: str, fingerprint: str | None = None) -> str:
+    """The table behind a model; with a fingerprint, the one built beside it for a new definition.
+
+    >>> storage_name("orders")
+    'orders__ivm'
+    >>> storage_name("orders", "0123456789abcdef")
+    'orders__ivm_01234567'
+    """
+    return model + STORAGE_SUFFIX + (f"_{fingerprint[:8]}" if fingerprint else "")
+
+
+def hidden(kind: str, number: int) -> str:
+    """
+    >>> hidden("sum", 0)
+    '__ivm_sum_0'
+    """
+    return f"{PREFIX}{kind}_{number}"

@@ -1,0 +1,46 @@
+"""Statements around queries, in Spark SQL on Delta."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from ivm.dialect import to_sql
+from ivm.render.binding import Binding, fill
+from ivm.sql import text
+
+
+def statement(tree: exp.Expression, binding: Binding) -> str:
+    return to_sql(fill(tree, binding), pretty=True)
+
+
+def stage_table(name: str, query: exp.Query, binding: Binding) -> str:
+    """Computed once, kept by the session, gone with it: nothing is left behind by a crash."""
+    return f"CACHE TABLE {to_sql(exp.to_identifier(name, quoted=True))} AS\n" + statement(
+        query, binding
+    )
+
+
+def drop_stage(name: str) -> str:
+    return f"DROP VIEW IF EXISTS {to_sql(exp.to_identifier(name, quoted=True))}"
+
+
+def build_storage(
+    query: exp.Query, binding: Binding, properties: Mapping[str, str], clauses: str = ""
+) -> str:
+    """One commit: the old storage stays readable until the new one is complete."""
+    pairs = ", ".join(f"{to_sql(text(k))} = {to_sql(text(v))}" for k, v in properties.items())
+    table = to_sql(binding.storage)
+    head = f"CREATE OR REPLACE TABLE {table} USING delta"
+    if clauses:
+        head += f" {clauses}"
+    return f"{head}\nTBLPROPERTIES ({pairs})\nAS\n" + statement(query, binding)
+
+
+def facade_view(
+    view: exp.Table, query: exp.Query, binding: Binding, properties: Mapping[str, str]
+) -> str:
+    pairs = ", ".join(f"{to_sql(text(k))} = {to_sql(text(v))}" for k, v in properties.items())
+    clause = f" TBLPROPERTIES ({pairs})" if pairs else ""
+    return f"CREATE OR REPLACE VIEW {to_sql(view)}{clause} AS\n" + statement(query, binding)
