@@ -141,9 +141,9 @@ def test_cancel_stops_a_running_statement(open_session: Open) -> None:
         except BaseException as error:
             failed.append(error)
 
-    thread = threading.Thread(target=work)
+    thread = threading.Thread(target=work, daemon=True)
     thread.start()
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 20
     while thread.is_alive() and time.monotonic() < deadline:
         time.sleep(0.5)
         handle.cancel()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -37,9 +38,8 @@ def is_query(sql: str) -> bool:
 
 
 class Cursor:
-    def __init__(self, spark: SparkSession, tag: str) -> None:
-        self._spark = spark
-        self._tag = tag
+    def __init__(self, handle: SparkHandle) -> None:
+        self._handle = handle
         self._frame: DataFrame | None = None
         self._rows: list[Row] | None = None
         self._next = 0
@@ -49,10 +49,10 @@ class Cursor:
             raise DbtRuntimeError("sparkivm takes no bindings: write the values into the SQL")
         self.close()
         try:
-            self._spark.addTag(self._tag)
-            self._frame = self._spark.sql(sql.strip().rstrip(";"))
-            if is_query(sql):
-                self._rows = self._frame.collect()
+            with self._handle.cancellable():
+                self._frame = self._handle.spark.sql(sql.strip().rstrip(";"))
+                if is_query(sql):
+                    self._rows = self._frame.collect()
         except Exception as error:
             raise database_error(error) from error
 
@@ -97,7 +97,7 @@ class SparkHandle:
         try:
             for name, value in wanted(parameters).items():
                 self._apply(name, value)
-            self.settings = read_settings(lambda name: spark.conf.get(name, None))
+            self.settings = read_settings(self._read)
         except Exception as error:
             raise database_error(error) from error
 
@@ -117,17 +117,41 @@ class SparkHandle:
             self._unmodifiable.add(name)
             self._refused(name)
 
+    def _read(self, name: str) -> str | None:
+        from pyspark.errors import PySparkException
+
+        try:
+            # With a default of None pyspark would answer None for all that is not set explicitly.
+            return self.spark.conf.get(name)
+        except PySparkException as error:
+            if "SQL_CONF_NOT_FOUND" not in full_text(error):
+                raise
+            return None
+
     def _refused(self, name: str) -> None:
         logger.debug(f"{name} is fixed at the start of a session")
 
     def cursor(self) -> Cursor:
-        return Cursor(self.spark, self._tag)
+        return Cursor(self)
+
+    @contextmanager
+    def cancellable(self) -> Iterator[None]:
+        # The session's own tags are known only to the thread that set them; another one cancels.
+        context = self.spark.sparkContext
+        context.addJobTag(self._tag)
+        try:
+            yield
+        finally:
+            context.removeJobTag(self._tag)
 
     def cancel(self) -> None:
         try:
-            self.spark.interruptTag(self._tag)
+            self._interrupt()
         except Exception as error:
             logger.debug(f"cancel: {full_text(error)}")
+
+    def _interrupt(self) -> None:
+        self.spark.sparkContext.cancelJobsWithTag(self._tag)
 
     def close(self) -> None:
         """The session itself ends with its last reference; stop() would end it for all."""
@@ -141,6 +165,14 @@ class ConnectHandle(SparkHandle):
 
     def _refused(self, name: str) -> None:
         logger.warning(f"{name} cannot be set on a running server: give it to the server instead")
+
+    @contextmanager
+    def cancellable(self) -> Iterator[None]:
+        self.spark.addTag(self._tag)
+        yield
+
+    def _interrupt(self) -> None:
+        self.spark.interruptTag(self._tag)
 
     def close(self) -> None:
         # Sessions left open hang the process at exit.
