@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dbt.adapters.sparkivm import doctor
-from dbt.adapters.sparkivm.session import DELTA_CATALOG, DELTA_EXTENSION
+from dbt.adapters.sparkivm.session import DELTA_CATALOG, DELTA_EXTENSION, root_session
 from dbt.tests.fixtures.project import *  # noqa: F403 (fixtures; pytest_plugins must be at the root)
 
 DRIVER_MEMORY = "2g"
@@ -92,13 +91,19 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def serve(main_class: str, port_setting: str, folder: Path) -> Iterator[Server]:
+@pytest.fixture(scope="session")
+def jars(session_parameters: dict[str, str]) -> list[str]:
+    """What Spark's package resolution found for this process's own session."""
+    resolved = root_session(session_parameters).sparkContext.getConf().get("spark.jars", "")
+    return [jar.removeprefix("file://") for jar in str(resolved).split(",")]
+
+
+def serve(main_class: str, port_setting: str, folder: Path, jars: list[str]) -> Iterator[Server]:
     """A server started from the pip package, stopped at the end; its files lie in `folder`."""
     import pyspark
 
     port = free_port()
     home = Path(pyspark.__path__[0])
-    package = doctor.delta_package(pyspark.__version__, str(doctor.installed("delta-spark")))
     conf = {
         port_setting: str(port),
         "spark.ui.enabled": "false",
@@ -112,7 +117,9 @@ def serve(main_class: str, port_setting: str, folder: Path) -> Iterator[Server]:
         ),
     }
     command = [str(home / "bin" / "spark-submit"), "--class", main_class, "--master", "local[2]"]
-    command += ["--driver-memory", DRIVER_MEMORY, "--packages", package]
+    command += ["--driver-memory", DRIVER_MEMORY, "--jars", ",".join(jars)]
+    # The Thrift server's own threads see only what is on the class path.
+    command += ["--driver-class-path", ":".join(jar for jar in jars if "io.delta_" in jar)]
     for name, value in conf.items():
         command += ["--conf", f"{name}={value}"]
     log = folder / "server.log"
@@ -145,12 +152,12 @@ def _wait_until_up(process: subprocess.Popen[bytes], port: int, log: Path) -> No
 
 
 @pytest.fixture(scope="session")
-def connect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def connect_server(tmp_path_factory: pytest.TempPathFactory, jars: list[str]) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("connect")
-    yield from serve(CONNECT_SERVER, "spark.connect.grpc.binding.port", folder)
+    yield from serve(CONNECT_SERVER, "spark.connect.grpc.binding.port", folder, jars)
 
 
 @pytest.fixture(scope="session")
-def thrift_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def thrift_server(tmp_path_factory: pytest.TempPathFactory, jars: list[str]) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("thrift")
-    yield from serve(THRIFT_SERVER, "spark.hadoop.hive.server2.thrift.port", folder)
+    yield from serve(THRIFT_SERVER, "spark.hadoop.hive.server2.thrift.port", folder, jars)

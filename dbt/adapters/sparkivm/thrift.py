@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,6 +16,12 @@ from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 logger = AdapterLogger("Sparkivm")
 
 FIRST_POLL = 0.01
+# Spark's Thrift server runs statements in threads that do not see the jars of --packages.
+NO_DELTA = re.compile(r"data source: delta|NoClassDefFoundError: \S*delta")
+DELTA_HINT = (
+    "start the Thrift server with the Delta jars in spark.driver.extraClassPath or in Spark's "
+    "folder jars/: --packages alone is not enough there"
+)
 PENDING = ("INITIALIZED_STATE", "RUNNING_STATE", "PENDING_STATE")
 
 
@@ -52,7 +59,10 @@ class ThriftHandle(PyhiveConnectionWrapper):
         try:
             super().execute(sql)
         except Exception as error:
-            raise database_error(error) from error
+            clear = database_error(error)
+            if NO_DELTA.search(str(clear)):
+                clear = DbtDatabaseError(f"{clear.msg}\n{DELTA_HINT}")
+            raise clear from error
 
     def _execute_with_polling(self, sql: str, bindings: list[Any] | None) -> None:
         from TCLIService.ttypes import TOperationState
