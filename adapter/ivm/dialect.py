@@ -15,7 +15,7 @@ from itertools import zip_longest
 
 from sqlglot import exp
 from sqlglot.dialects.spark import Spark
-from sqlglot.errors import ErrorLevel, ParseError
+from sqlglot.errors import ErrorLevel, ParseError, TokenError, UnsupportedError
 from sqlglot.generators.spark import SparkGenerator
 from sqlglot.parsers.hive import HiveParser
 from sqlglot.parsers.spark import SparkParser
@@ -535,11 +535,14 @@ def parse(sql: str) -> exp.Expr:
     >>> parse("select k, sum(x) from t group by k").sql(SPARK)
     'SELECT k, SUM(x) FROM t GROUP BY k'
     """
-    trees = [tree for tree in SPARK().parse(sql, error_level=ErrorLevel.IMMEDIATE) if tree]
-    if len(trees) != 1 or isinstance(trees[0], exp.Command):
-        raise ParseError("expected one query")
-    tree: exp.Expr = trees[0]
-    written, printed = _words(sql.strip().rstrip(";")), _words(to_sql(tree))
+    try:
+        trees = [tree for tree in SPARK().parse(sql, error_level=ErrorLevel.IMMEDIATE) if tree]
+        if len(trees) != 1 or isinstance(trees[0], exp.Command):
+            raise ParseError("expected one query")
+        tree: exp.Expr = trees[0]
+        written, printed = _words(sql.strip().rstrip(";")), _words(to_sql(tree))
+    except (TokenError, UnsupportedError) as error:
+        raise ParseError(str(error)) from error
     if written != printed:
         pairs = zip_longest(*(words[0] + words[1] for words in (written, printed)), fillvalue="")
         word, other = next((a, b) for a, b in pairs if a != b)

@@ -9,6 +9,8 @@ depends on the clock, the session, the user or the files. TABLE holds table-valu
 
 from __future__ import annotations
 
+from typing import Literal
+
 from sqlglot import exp
 
 
@@ -25,9 +27,9 @@ AGGREGATE = _names("""
     kll_sketch_agg_bigint kll_sketch_agg_double kll_sketch_agg_float kurtosis last last_value
     listagg max max_by mean median min min_by mode percentile percentile_approx percentile_cont
     percentile_disc regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx
-    regr_sxy regr_syy skewness some std stddev stddev_pop stddev_samp string_agg sum
-    theta_intersection_agg theta_sketch_agg theta_union_agg try_avg try_sum var_pop var_samp
-    variance
+    regr_sxy regr_syy schema_of_variant_agg skewness some std stddev stddev_pop stddev_samp
+    string_agg sum theta_intersection_agg theta_sketch_agg theta_union_agg try_avg try_sum var_pop
+    var_samp variance
 """)
 
 WINDOW = _names("""
@@ -35,15 +37,15 @@ WINDOW = _names("""
 """)
 
 GENERATOR = _names("""
-    explode explode_outer inline inline_outer posexplode posexplode_outer stack
+    explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer stack
 """)
 
 VOLATILE = _names("""
     curdate current_catalog current_database current_date current_schema current_time
     current_timestamp current_timezone current_user input_file_block_length input_file_block_start
     input_file_name java_method localtimestamp monotonically_increasing_id now rand randn random
-    randstr reflect session_user shuffle spark_partition_id to_unix_timestamp try_reflect
-    unix_timestamp user uuid version
+    randstr reflect session_user shuffle spark_partition_id try_reflect uniform unix_timestamp user
+    uuid version
 """)
 
 SCALAR = _names("""
@@ -61,7 +63,7 @@ SCALAR = _names("""
     find_in_set flatten float floor forall format_number format_string from_avro from_csv from_json
     from_protobuf from_unixtime from_utc_timestamp from_xml get get_json_object getbit greatest hash
     hex hll_sketch_estimate hll_union hour hypot if ifnull ilike in initcap instr int is_valid_utf8
-    is_variant_null isnan isnotnull isnull json_array_length json_object_keys json_tuple
+    is_variant_null isnan isnotnull isnull json_array_length json_object_keys
     kll_sketch_get_n_bigint kll_sketch_get_n_double kll_sketch_get_n_float
     kll_sketch_get_quantile_bigint kll_sketch_get_quantile_double kll_sketch_get_quantile_float
     kll_sketch_get_rank_bigint kll_sketch_get_rank_double kll_sketch_get_rank_float
@@ -75,47 +77,47 @@ SCALAR = _names("""
     nvl2 octet_length or overlay parse_json parse_url pi pmod position positive pow power printf
     quarter quote radians raise_error reduce regexp regexp_count regexp_extract regexp_extract_all
     regexp_instr regexp_like regexp_replace regexp_substr repeat replace reverse right rint rlike
-    round rpad rtrim schema_of_avro schema_of_csv schema_of_json schema_of_variant
-    schema_of_variant_agg schema_of_xml sec second sentences sequence session_window sha sha1 sha2
-    shiftleft shiftright shiftrightunsigned sign signum sin sinh size slice smallint sort_array
-    soundex space split split_part sqrt st_asbinary st_geogfromwkb st_geomfromwkb st_setsrid st_srid
-    startswith str_to_map string struct substr substring substring_index tan tanh theta_difference
-    theta_intersection theta_sketch_estimate theta_union time time_diff time_trunc timestamp
-    timestamp_micros timestamp_millis timestamp_seconds tinyint to_avro to_binary to_char to_csv
-    to_date to_json to_number to_protobuf to_time to_timestamp to_timestamp_ltz to_timestamp_ntz
+    round rpad rtrim schema_of_avro schema_of_csv schema_of_json schema_of_variant schema_of_xml sec
+    second sentences sequence session_window sha sha1 sha2 shiftleft shiftright shiftrightunsigned
+    sign signum sin sinh size slice smallint sort_array soundex space split split_part sqrt
+    st_asbinary st_geogfromwkb st_geomfromwkb st_setsrid st_srid startswith str_to_map string struct
+    substr substring substring_index tan tanh theta_difference theta_intersection
+    theta_sketch_estimate theta_union time time_diff time_trunc timestamp timestamp_micros
+    timestamp_millis timestamp_seconds tinyint to_avro to_binary to_char to_csv to_date to_json
+    to_number to_protobuf to_time to_timestamp to_timestamp_ltz to_timestamp_ntz to_unix_timestamp
     to_utc_timestamp to_varchar to_variant_object to_xml transform transform_keys transform_values
     translate trim trunc try_add try_aes_decrypt try_divide try_element_at try_make_interval
     try_make_timestamp try_make_timestamp_ltz try_make_timestamp_ntz try_mod try_multiply
     try_parse_json try_parse_url try_subtract try_to_binary try_to_date try_to_number try_to_time
     try_to_timestamp try_url_decode try_validate_utf8 try_variant_get typeof ucase unbase64 unhex
-    uniform unix_date unix_micros unix_millis unix_seconds upper url_decode url_encode validate_utf8
+    unix_date unix_micros unix_millis unix_seconds upper url_decode url_encode validate_utf8
     variant_get weekday weekofyear when width_bucket window window_time xpath xpath_boolean
     xpath_double xpath_float xpath_int xpath_long xpath_number xpath_short xpath_string xxhash64
     year zeroifnull zip_with | ~
 """)
 
+TABLE = _names("""
+    collations python_worker_logs range sql_keywords variant_explode variant_explode_outer
+""")
+
 BUILTIN = AGGREGATE | WINDOW | GENERATOR | VOLATILE | SCALAR | {"try_cast"}
 
-# Calls that do not come back from a parse as they were: name -> why.
-UNPRINTABLE: dict[str, str] = {}
+# Calls that do not come back from a parse as they were: name -> why. `dialect.parse` refuses them.
+UNPRINTABLE: dict[str, str] = {
+    "when": "WHEN( only begins a branch of CASE for the parser",
+    ">>>": "the parser knows two arrows at most; shiftrightunsigned() is the same",
+}
 
+Kind = Literal["aggregate", "window", "generator", "volatile", "scalar", "table", "unknown"]
+
+# Nodes whose name in sqlglot is not the one they print as.
 _NAMES: dict[type[exp.Expr], str] = {
-    exp.Avg: "avg",
-    exp.Case: "when",
     exp.Cast: "cast",
     exp.TryCast: "try_cast",
-    exp.Coalesce: "coalesce",
-    exp.Count: "count",
-    exp.CurrentDate: "current_date",
-    exp.CurrentTimestamp: "current_timestamp",
-    exp.CurrentUser: "current_user",
-    exp.SessionUser: "session_user",
-    exp.Extract: "extract",
-    exp.If: "if",
-    exp.Max: "max",
-    exp.Min: "min",
-    exp.Sum: "sum",
+    exp.GenerateSeries: "sequence",
 }
+# Syntax rather than calls, though functions in sqlglot.
+_SYNTAX = (exp.Binary, exp.Case, exp.Connector, exp.SubqueryPredicate)
 
 
 def is_builtin(name: str) -> bool:
@@ -148,10 +150,39 @@ def call_name(node: exp.Expr) -> str | None:
     >>> call_name(exp.Sum(this=exp.column("x"))), call_name(exp.column("x"))
     ('sum', None)
     """
-    if isinstance(node, (exp.Anonymous, exp.AnonymousAggFunc)):
-        return str(node.name).lower()
-    if type(node) in _NAMES:
-        return _NAMES[type(node)]
-    if isinstance(node, exp.Func) and not isinstance(node, (exp.Connector, exp.Binary)):
-        return node.sql_name().lower()
-    return None
+    if isinstance(node, exp.Anonymous | exp.AnonymousAggFunc):
+        name = str(node.name).lower()
+        parent = node.parent
+        # A function of a schema, which may well be called like a built-in one.
+        if isinstance(parent, exp.Dot) and parent.expression is node:
+            return f"{parent.this.sql()}.{name}".lower()
+        return name
+    if not isinstance(node, exp.Func) or isinstance(node, _SYNTAX):
+        return None
+    if isinstance(node, exp.If) and isinstance(node.parent, exp.Case):
+        return None
+    return _NAMES.get(type(node)) or node.sql_name().lower()
+
+
+def kind(node: exp.Expr) -> Kind | None:
+    """What kind of function a node calls; None when it calls none.
+
+    >>> kind(exp.Anonymous(this="unix_timestamp"))
+    'volatile'
+    >>> kind(exp.Anonymous(this="unix_timestamp", expressions=[exp.column("at")]))
+    'scalar'
+    """
+    name = call_name(node)
+    if name is None:
+        return None
+    if name == "unix_timestamp" and node.expressions:
+        return "scalar"
+    kinds: dict[Kind, frozenset[str]] = {
+        "aggregate": AGGREGATE,
+        "window": WINDOW,
+        "generator": GENERATOR,
+        "volatile": VOLATILE,
+        "scalar": BUILTIN,
+        "table": TABLE,
+    }
+    return next((kind for kind, names in kinds.items() if name in names), "unknown")
