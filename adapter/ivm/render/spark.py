@@ -27,7 +27,7 @@ def drop_stage(name: str) -> str:
 
 
 def build_storage(
-    query: exp.Query, binding: Binding, properties: Mapping[str, str], clauses: str = ""
+    query: str, binding: Binding, properties: Mapping[str, str], clauses: str = ""
 ) -> str:
     """One commit: the old storage stays readable until the new one is complete."""
     pairs = ", ".join(f"{to_sql(text(k))} = {to_sql(text(v))}" for k, v in properties.items())
@@ -35,7 +35,7 @@ def build_storage(
     head = f"CREATE OR REPLACE TABLE {table} USING delta"
     if clauses:
         head += f" {clauses}"
-    return f"{head}\nTBLPROPERTIES ({pairs})\nAS\n" + statement(query, binding)
+    return f"{head}\nTBLPROPERTIES ({pairs})\nAS\n{query}"
 
 
 def facade_view(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base.meta import available
 from dbt.adapters.spark.impl import SparkAdapter, SparkConfig
 from dbt.adapters.sparkivm.connections import SparkivmConnectionManager
+from dbt.adapters.sparkivm.ivm import IvmMixin
 from dbt.adapters.sparkivm.seeds import json_literals
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class SparkivmConfig(SparkConfig):
     file_format: str = FILE_FORMAT
 
 
-class SparkivmAdapter(SparkAdapter):
+class SparkivmAdapter(IvmMixin, SparkAdapter):
     ConnectionManager = SparkivmConnectionManager  # type: ignore[assignment]
     AdapterSpecificConfigs = SparkivmConfig  # type: ignore[assignment]
 

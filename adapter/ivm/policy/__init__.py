@@ -1,0 +1,1 @@
+"""When and how far a view is refreshed."""

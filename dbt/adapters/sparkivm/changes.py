@@ -1,0 +1,199 @@
+"""What happened to a Delta table since a version: pinned, and classified by its history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, Literal
+from zoneinfo import ZoneInfo
+
+from dbt.adapters.sparkivm.catalog import table_of
+from ivm.dialect import to_sql
+from ivm.render.delta_lake import Diff, Feed, Unchanged
+
+Read = Callable[[str], list[dict[str, Any]]]
+
+HISTORY = 20
+# These commit no rows. OPTIMIZE and REORG rewrite files, the rest touch metadata only.
+WITHOUT_DATA = frozenset(
+    {
+        "OPTIMIZE",
+        "REORG",
+        "VACUUM START",
+        "VACUUM END",
+        "SET TBLPROPERTIES",
+        "UNSET TBLPROPERTIES",
+        "FSCK",
+        "COMPUTE STATS",
+        "ANALYZE",
+        "ADD CONSTRAINT",
+        "DROP CONSTRAINT",
+        "UPGRADE PROTOCOL",
+        "ADD FEATURE",
+        "DROP FEATURE",
+        "CLUSTER BY",
+        "CHANGE COLUMN",
+        "ADD DELETION VECTORS TOMBSTONES",
+    }
+)
+REPLACING = ("CREATE OR REPLACE TABLE", "REPLACE TABLE")
+# Errors after which the changes cannot be read any more; the view is rebuilt and says which.
+UNREADABLE = (
+    "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",
+    "DELTA_VERSION_NOT_FOUND",
+    "DELTA_LOG_FILE_NOT_FOUND",
+    "DELTA_FILE_NOT_FOUND",
+    "DELTA_TRUNCATED_TRANSACTION_LOG",
+    "DELTA_CDC_START_VERSION_AFTER_LATEST",
+    "FAILED_READ_FILE",
+    "FILE_NOT_EXIST",
+)
+# The feed is missing or has another schema; the two snapshots may still tell.
+FEEDLESS = (
+    "DELTA_MISSING_CHANGE_DATA",
+    "DELTA_CHANGE_TABLE_FEED_DISABLED",
+    "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE",
+)
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A version and the time of its commit: together they tell a table from its successor."""
+
+    version: int
+    timestamp: int
+    columns: tuple[str, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        return {"version": self.version, "timestamp": self.timestamp}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Pin:
+        return cls(int(value["version"]), int(value["timestamp"]))
+
+
+@dataclass(frozen=True)
+class History:
+    """The newest commits of a table, newest first."""
+
+    name: str
+    commits: tuple[Mapping[str, Any], ...]
+
+    @property
+    def pin(self) -> Pin:
+        newest = self.commits[0]
+        return Pin(int(newest["version"]), newest["timestamp"])
+
+    def since(self, version: int) -> tuple[Mapping[str, Any], ...]:
+        return tuple(c for c in self.commits if int(c["version"]) > version)
+
+
+@dataclass(frozen=True)
+class Change:
+    """How one source moved from `before` to `pin`."""
+
+    name: str
+    kind: Literal["none", "no data", "data", "recreated"]
+    pin: Pin
+    before: Pin
+    rows: int | None = None
+    replaced: bool = False
+
+    def source(self, columns: tuple[str, ...], *, feed: bool) -> Unchanged:
+        table = table_of(self.name)
+        if self.kind != "data":
+            return Unchanged(table, self.pin.version)
+        kind = Feed if feed else Diff
+        return kind(table, self.pin.version, self.before.version, columns)
+
+
+def read_history(read: Read, name: str, zone: str, limit: int = HISTORY) -> History:
+    rows = read(f"DESCRIBE HISTORY {to_sql(table_of(name))} LIMIT {int(limit)}")
+    commits = tuple({**r, "timestamp": epoch(r["timestamp"], zone)} for r in rows)
+    return History(name, commits)
+
+
+def classify(history: History, before: Pin, read_more: Callable[[int], History]) -> Change:
+    """The change since `before`, by history alone: no data is read."""
+    name, pin = history.name, history.pin
+    if pin == before:
+        return Change(name, "none", pin, before)
+    if pin.version <= before.version:
+        return Change(name, "recreated", pin, before)
+    needed = pin.version - before.version + 1
+    if len(history.commits) < needed and int(history.commits[-1]["version"]) > before.version:
+        history = read_more(needed)
+        # Commits that arrived meanwhile are left for the next refresh.
+        commits = tuple(c for c in history.commits if int(c["version"]) <= pin.version)
+        history = History(name, commits)
+    known = {int(c["version"]): c["timestamp"] for c in history.commits}
+    if before.version in known and known[before.version] != before.timestamp:
+        return Change(name, "recreated", pin, before)
+    recent = history.since(before.version)
+    if all(_operation(c) in WITHOUT_DATA for c in recent) and len(recent) == needed - 1:
+        return Change(name, "no data", pin, before)
+    replaced = any(_operation(c).startswith(REPLACING) for c in recent)
+    return Change(name, "data", pin, before, _rows(recent), replaced)
+
+
+def missing_commits(history: History, before: Pin) -> bool:
+    """Delta itself does not complain about a gap in its log when it reads the feed."""
+    return len(history.since(before.version)) != history.pin.version - before.version
+
+
+def _operation(commit: Mapping[str, Any]) -> str:
+    return str(commit.get("operation") or "").upper()
+
+
+def _rows(commits: tuple[Mapping[str, Any], ...]) -> int | None:
+    """An upper estimate of changed rows, from the metrics of the commits."""
+    total = 0
+    for commit in commits:
+        if _operation(commit) in WITHOUT_DATA:
+            continue
+        metrics = _metrics(commit.get("operationMetrics"))
+        if _operation(commit) == "MERGE":
+            counted = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
+        elif _operation(commit) == "UPDATE":
+            counted = ("numUpdatedRows",)
+        elif _operation(commit) == "DELETE":
+            counted = ("numDeletedRows",)
+        else:
+            counted = ("numOutputRows", "numDeletedRows")
+        if not metrics:
+            return None
+        total += sum(int(metrics.get(name, 0)) for name in counted)
+    return total
+
+
+def _metrics(value: Any) -> dict[str, str]:
+    """A map, or over Thrift its text."""
+    if isinstance(value, str):
+        import json
+
+        value = json.loads(value or "{}")
+    return dict(value or {})
+
+
+def epoch(value: Any, zone: str) -> int:
+    """Milliseconds; a naive datetime is local time of this process, a text that of the session.
+
+    >>> epoch("2026-01-01 00:00:00.5", "UTC")
+    1767225600500
+    """
+    if isinstance(value, str):
+        parsed = datetime.fromisoformat(_padded(value))
+        moment = parsed.replace(tzinfo=_zone(zone)) if parsed.tzinfo is None else parsed
+    else:
+        moment = value
+    return round(moment.timestamp() * 1000)
+
+
+def _padded(text: str) -> str:
+    whole, dot, fraction = text.partition(".")
+    return f"{whole}.{fraction:0<6}"[:26] if dot else text
+
+
+def _zone(name: str) -> Any:
+    return timezone.utc if name in ("UTC", "Z", "GMT") else ZoneInfo(name)

@@ -1,0 +1,194 @@
+"""What the macros can ask of the adapter: refresh a model, explain one."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.base.meta import AdapterMeta, available
+from dbt.adapters.contracts.connection import AdapterResponse
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.sparkivm.catalog import WarehouseCatalog
+from dbt.adapters.sparkivm.config import IvmConfig
+from dbt.adapters.sparkivm.executor import Executor
+from dbt.adapters.sparkivm.keys import Keys
+from dbt.adapters.sparkivm.refresh import Outcome, Refresh, Target
+from dbt_common.exceptions import DbtRuntimeError
+from ivm import names
+from ivm.compiler import Options, compile_view
+from ivm.errors import IvmError, Unsupported
+from ivm.explain import explain, explain_unsupported
+
+logger = AdapterLogger("Sparkivm")
+
+
+@dataclass
+class IvmResponse(AdapterResponse):
+    """Goes whole into run_results.json; its message is the line that people see."""
+
+    strategy: str = ""
+    reason: str = ""
+    rows_inserted: int = 0
+    rows_updated: int = 0
+    rows_deleted: int = 0
+    sources: int = 0
+    sources_changed: int = 0
+    statements: int = 0
+    seconds: float = 0.0
+    prediction: str = ""
+
+
+class IvmMixin(metaclass=AdapterMeta):
+    """Works on any adapter that derives from dbt-spark's."""
+
+    connections: Any
+    config: Any
+
+    @available.parse(lambda *_, **__: {})
+    def ivm_refresh(
+        self,
+        model: dict[str, Any],
+        relation: Any,
+        sql: str,
+        full_refresh: bool,
+        options: dict[str, str] | None = None,
+    ) -> dict[str, Any]:
+        """Bring the model's view up to date. Returns the response and what was run."""
+        started = time.perf_counter()
+        executor = Executor(self._ivm_run)
+        name = model["name"]
+        try:
+            refresh = Refresh(
+                model=name,
+                sql=sql.strip(),
+                target=self._ivm_target(relation),
+                config=IvmConfig.read(name, model["config"]),
+                executor=executor,
+                keys=self._ivm_keys(),
+                settings=self._ivm_settings(),
+                explicit=self._ivm_explicit(),
+                full_refresh=full_refresh,
+                may_rebuild=model["config"].get("full_refresh") is not False,
+                drop_table=lambda: self.drop_relation(self._ivm_cached(relation)),  # type: ignore[attr-defined]
+                **(options or {}),  # type: ignore[arg-type]
+            )
+            outcome = refresh.run()
+        except IvmError as error:
+            raise DbtRuntimeError(_with_model(name, error)) from error
+        finally:
+            logger.debug(executor.transcript())
+        for warning in outcome.warnings:
+            logger.warning(f"{name}: {warning}")
+        seconds = time.perf_counter() - started
+        response = _response(outcome, len(executor.statements), seconds)
+        logger.info(f"{name}: {response._message}") if outcome.strategy == "full rebuild" else None
+        return {"response": response, "transcript": executor.transcript()}
+
+    @available.parse(lambda *_, **__: "")
+    def ivm_explain(self, model: dict[str, Any], sql: str) -> str:
+        """The plan of a model, its IDs, keys and statements, as text."""
+        read = Executor(self._ivm_run).read
+        catalog = WarehouseCatalog(
+            lambda text: read("explain", text),
+            self._ivm_keys(),
+            self._ivm_settings(),
+            self._ivm_explicit(),
+        )
+        config = IvmConfig.read(model["name"], model["config"])
+        try:
+            options = Options(float_sums=config.float_sums)
+            return explain(model["name"], compile_view(sql, catalog, options=options))
+        except Unsupported as error:
+            return explain_unsupported(model["name"], error)
+        except IvmError as error:
+            raise DbtRuntimeError(_with_model(model["name"], error)) from error
+
+    @available.parse(lambda *_, **__: "")
+    def ivm_compiled(self, model_name: str) -> list[Any]:
+        """The node of a model and its compiled SQL, also when it is not part of this run."""
+        import copy
+
+        from dbt.compilation import Compiler
+
+        manifest = self._ivm_manifest()
+        found = [
+            n
+            for n in manifest.nodes.values()
+            if n.resource_type == "model" and n.name == model_name
+        ]
+        if not found:
+            raise DbtRuntimeError(f"there is no model called {model_name}")
+        # Compiling writes into the node; a second compilation of it would fail.
+        node = copy.deepcopy(found[0])
+        sql = Compiler(self.config).compile_node(node, manifest, write=False).compiled_code
+        return [found[0].to_dict(omit_none=False), sql]
+
+    # -- what the refresh needs ---------------------------------------------------------------
+
+    def _ivm_run(self, sql: str, fetch: bool) -> list[dict[str, Any]]:
+        _, cursor = self.connections.add_query(
+            self.connections._add_query_comment(sql), auto_begin=False
+        )
+        columns = [d[0] for d in cursor.description or ()]
+        if not fetch or not columns:
+            return []
+        return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+
+    def _ivm_manifest(self) -> Any:
+        return self.get_macro_resolver()  # type: ignore[attr-defined]
+
+    def _ivm_keys(self) -> Keys:
+        return Keys(self._ivm_manifest())
+
+    def _ivm_settings(self) -> dict[str, str]:
+        return dict(self.connections.get_thread_connection().handle.settings)
+
+    def _ivm_explicit(self) -> frozenset[str]:
+        return frozenset(self.config.credentials.server_side_parameters)
+
+    def _ivm_cached(self, relation: Any, identifier: str | None = None) -> Any:
+        return self.get_relation(  # type: ignore[attr-defined]
+            relation.database, relation.schema, identifier or relation.identifier
+        )
+
+    def _ivm_target(self, relation: Any) -> Target:
+        storage = names.storage_name(relation.identifier)
+        existing = tuple(
+            s for s in (storage, storage + "_b") if self._ivm_cached(relation, s) is not None
+        )
+        facade = self._ivm_cached(relation)
+        kind = "" if facade is None else ("view" if facade.is_view else "table")
+        text = str(getattr(facade, "information", None) or "")
+        return Target(relation.schema, relation.identifier, existing, kind, text)
+
+
+def _with_model(name: str, error: IvmError) -> str:
+    text = str(error)
+    return text if name in text else f"model {name}: {text}"
+
+
+def _response(outcome: Outcome, statements: int, seconds: float) -> IvmResponse:
+    message = f"IVM {outcome.strategy}: {outcome.reason}"
+    if outcome.strategy == "incremental":
+        message = (
+            f"IVM incremental: +{outcome.rows_inserted} -{outcome.rows_deleted} "
+            f"~{outcome.rows_updated} rows, {outcome.sources_changed} of {outcome.sources} "
+            f"sources changed"
+        )
+    message += f", {seconds:.1f} s"
+    return IvmResponse(
+        _message=message,
+        code=outcome.strategy,
+        rows_affected=outcome.rows_inserted + outcome.rows_updated + outcome.rows_deleted,
+        strategy=outcome.strategy,
+        reason=outcome.reason,
+        rows_inserted=outcome.rows_inserted,
+        rows_updated=outcome.rows_updated,
+        rows_deleted=outcome.rows_deleted,
+        sources=outcome.sources,
+        sources_changed=outcome.sources_changed,
+        statements=statements,
+        seconds=round(seconds, 3),
+        prediction=outcome.prediction,
+    )

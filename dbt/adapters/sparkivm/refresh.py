@@ -1,0 +1,548 @@
+"""One `dbt run` of one model: read the state, pin the sources, decide, stage, commit, report."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbt.adapters.sparkivm.catalog import WarehouseCatalog, table_of
+from dbt.adapters.sparkivm.changes import (
+    FEEDLESS,
+    UNREADABLE,
+    Change,
+    History,
+    Pin,
+    classify,
+    read_history,
+)
+from dbt.adapters.sparkivm.config import IvmConfig
+from dbt.adapters.sparkivm.executor import Executor
+from dbt.adapters.sparkivm.keys import Keys
+from dbt.adapters.sparkivm.state import Control, definition_of, inputs_of
+from ivm import names
+from ivm.apply.choice import Form, after, choose
+from ivm.apply.measure import Measures, read_measures
+from ivm.apply.merge import Move, move_only
+from ivm.compiler import CompiledView, Options, compile_view
+from ivm.dialect import to_sql
+from ivm.errors import IvmError, Unsupported
+from ivm.opaque import OpaqueView, opaque_view
+from ivm.policy.immediate import Facts, Prediction, predict
+from ivm.render import (
+    Binding,
+    build_storage,
+    drop_stage,
+    facade_view,
+    stage_table,
+    statement,
+)
+from ivm.render.binding import changes_of
+from ivm.render.delta_lake import Unchanged, version_of
+from ivm.sql import column
+from sqlglot import exp
+
+ATTEMPTS = 3
+LARGE_CHANGE = 1_000_000
+ZONE = "spark.sql.session.timeZone"
+CONFLICTS = (names.STALE, "DELTA_CONCURRENT", "ConcurrentAppendException", "DELTA_METADATA_CHANGED")
+GONE = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_")
+STORAGE_PROPERTIES = {
+    # Rows of a view that others are stacked on are read by its feed.
+    "delta.enableChangeDataFeed": "true",
+    # Without them a scattered change rewrites whole files.
+    "delta.enableDeletionVectors": "true",
+}
+
+
+@dataclass
+class Outcome:
+    """What a run did, in the words of the report."""
+
+    strategy: str = ""
+    reason: str = ""
+    rows_inserted: int = 0
+    rows_updated: int = 0
+    rows_deleted: int = 0
+    sources_changed: int = 0
+    sources: int = 0
+    prediction: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where the model lives. `storages` are the tables behind it that exist."""
+
+    schema: str
+    identifier: str
+    storages: tuple[str, ...]
+    facade: str  # "view", "table" or "" if it does not exist
+    facade_text: str
+
+    def slot(self, which: int) -> str:
+        return names.storage_name(self.identifier) + ("" if which == 0 else "_b")
+
+    @property
+    def name(self) -> exp.Table:
+        return exp.table_(self.identifier, db=self.schema, quoted=True)
+
+    def storage(self, slot: str) -> exp.Table:
+        return exp.table_(slot, db=self.schema, quoted=True)
+
+
+class Rebuild(Exception):
+    """Incremental maintenance ends here for a reason that the run reports."""
+
+
+@dataclass
+class Refresh:
+    model: str
+    sql: str
+    target: Target
+    config: IvmConfig
+    executor: Executor
+    keys: Keys
+    settings: Mapping[str, str]
+    explicit: frozenset[str]
+    full_refresh: bool = False
+    may_rebuild: bool = True
+    clauses: str = ""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    drop_table: Callable[[], None] = lambda: None
+    outcome: Outcome = field(default_factory=Outcome)
+
+    def __post_init__(self) -> None:
+        self.inputs = inputs_of(self.sql, self.settings, self.config.as_dict())
+        self.catalog = WarehouseCatalog(
+            lambda sql: self.executor.read("look", sql), self.keys, self.settings, self.explicit
+        )
+
+    # -- the whole ----------------------------------------------------------------------------
+
+    def run(self) -> Outcome:
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return self._once()
+            except Exception as error:
+                conflict = any(c in str(error) for c in CONFLICTS)
+                if not conflict:
+                    raise
+                if attempt == ATTEMPTS:
+                    raise IvmError(
+                        f"model {self.model}: another refresh of it got in the way "
+                        f"{ATTEMPTS} times",
+                        detail=str(error).splitlines()[0],
+                        hint="nothing was applied by this run; run it again",
+                    ) from error
+        raise AssertionError("unreachable")
+
+    def _once(self) -> Outcome:
+        self.outcome = Outcome()
+        slot, control, why = self._state()
+        if control is None or slot is None:
+            return self._rebuild(why)
+        try:
+            return self._refresh(slot, control)
+        except Rebuild as reason:
+            return self._rebuild(str(reason), same=slot, control=control)
+
+    def _refresh(self, slot: str, control: Control) -> Outcome:
+        if self.full_refresh:
+            raise Rebuild("--full-refresh")
+        if control.inputs != self.inputs:
+            raise Rebuild("the model's SQL, its configuration or the session's settings changed")
+        if control.rebuilt_for:
+            raise Rebuild(control.rebuilt_for)
+        if self.config.refresh == "full":
+            raise Rebuild("refresh: full")
+        changes = self._pin(control)
+        data = [c for c in changes if c.kind == "data"]
+        self.outcome.sources, self.outcome.sources_changed = len(changes), len(data)
+        view = self._compile(control, changes)
+        if all(c.kind == "none" for c in changes):
+            self.outcome.strategy, self.outcome.reason = "nothing to do", "no source changed"
+        else:
+            self._apply(slot, control, view, changes)
+        self._ensure_facade(slot, view)
+        return self.outcome
+
+    # -- state --------------------------------------------------------------------------------
+
+    def _state(self) -> tuple[str | None, Control | None, str]:
+        """The storage that stands for this model, its control row, or why there is none."""
+        slots = [self.target.slot(i) for i in (0, 1)]
+        existing = [s for s in slots if s in self.target.storages]
+        # Two exist only after a crash between building a new definition and dropping the old.
+        existing.sort(key=lambda s: not self._shown(s))
+        found: list[tuple[str, Control]] = []
+        why = "first build"
+        for slot in existing:
+            control, problem = self._control(slot)
+            if control is None:
+                why = problem
+            elif control.inputs == self.inputs:
+                return slot, control, ""
+            else:
+                found.append((slot, control))
+        return (*found[0], "") if found else (None, None, why)
+
+    def _shown(self, slot: str) -> bool:
+        return f"`{slot}`" in self.target.facade_text
+
+    def _control(self, slot: str) -> tuple[Control | None, str]:
+        table = to_sql(self.target.storage(slot))
+        name = to_sql(column(names.CONTROL))
+        try:
+            rows = self.executor.read(
+                "state", f"SELECT {name} FROM {table} WHERE {name} IS NOT NULL"
+            )
+        except Exception as error:
+            text = str(error)
+            if "TABLE_OR_VIEW_NOT_FOUND" in text:
+                return None, "its storage was dropped"
+            if "UNRESOLVED_COLUMN" in text:
+                return None, f"{slot} is not a storage of this plugin"
+            raise
+        if len(rows) != 1:
+            return None, f"its storage has {len(rows)} control rows instead of one"
+        control = Control.read(str(next(iter(rows[0].values()))))
+        return control, "its storage was written by another version of the plugin"
+
+    # -- sources ------------------------------------------------------------------------------
+
+    def _history(self, name: str, limit: int | None = None) -> History:
+        zone = self.settings.get(ZONE, "UTC")
+
+        def read(sql: str) -> list[dict[str, Any]]:
+            return self.executor.read(f"version of {name}", sql)
+
+        return read_history(read, name, zone, *([limit] if limit else []))
+
+    def _pin(self, control: Control) -> list[Change]:
+        changes = []
+        for name, before in control.sources.items():
+            try:
+                history = self._history(name)
+            except Exception as error:
+                if not any(e in str(error) for e in GONE):
+                    raise
+                raise Rebuild(f"source {name} cannot be read as before: {_first(error)}") from error
+            change = classify(history, before, lambda n, name=name: self._history(name, n))
+            if change.kind == "recreated":
+                raise Rebuild(f"source {name} was dropped and created again, or restored from a copy")
+            changes.append(change)
+        return changes
+
+    def _compile(self, control: Control, changes: list[Change]) -> CompiledView:
+        """From the remembered answers, as long as nothing that they describe has changed."""
+        self.catalog.remember(control.answers)
+        stale = False
+        for name, facts in control.answers["relations"].items():
+            changed = any(c.name == name and c.kind != "none" for c in changes)
+            if facts["kind"] != "view" and not changed:
+                continue
+            now = self.catalog.look_at(name, facts["kind"])
+            if now != facts:
+                stale = True
+        if stale:
+            self.catalog.remember({"relations": {}, "queries": {}})
+        try:
+            view = self._compiled()
+        except Unsupported as error:
+            raise Rebuild(f"not maintained: {error}") from error
+        if definition_of(self.inputs, view) != control.definition:
+            raise Rebuild("keys, columns or views that the model reads changed")
+        return view
+
+    def _compiled(self) -> CompiledView:
+        options = Options(float_sums=self.config.float_sums)
+        return compile_view(self.sql, self.catalog, options=options)
+
+    # -- incremental --------------------------------------------------------------------------
+
+    def _apply(
+        self, slot: str, control: Control, view: CompiledView, changes: list[Change]
+    ) -> None:
+        pins = {c.name: c.pin for c in changes}
+        after_ = control.moved(pins, self.catalog.answers())
+        move = Move(control.text, after_.text)
+        storage = self.target.storage(slot)
+        data = {c.name: c for c in changes if c.kind == "data"}
+        if not data:
+            self._move_only(storage, move, "source commits without data")
+            return
+        self._choose(control, data)
+        unfed: set[str] = {n for n, c in data.items() if c.replaced}
+        staged: list[str] = []
+        try:
+            while True:
+                try:
+                    measures, binding = self._stage(view, changes, data, unfed, storage, staged)
+                    break
+                except Exception as error:
+                    self._feedless(error, data, unfed)
+            if not measures.units:
+                self._move_only(storage, move, "no change of a column that the view reads")
+                return
+            self._commit(view, measures, binding, move, staged)
+        finally:
+            for name in staged:
+                self._quietly("clean up", drop_stage(name))
+
+    def _choose(self, control: Control, data: Mapping[str, Change]) -> None:
+        facts = Facts(
+            {n: s for n, s in control.sizes.items() if n != "@storage"},
+            control.sizes.get("@storage", 0),
+            {n: c.rows for n, c in data.items()},
+            frozenset(n for n, c in data.items() if c.replaced),
+        )
+        prediction = predict(facts)
+        self.outcome.prediction = str(prediction)
+        if self.config.refresh == "auto" and prediction.prefers_rebuild:
+            raise Rebuild(f"cheaper: {prediction}")
+
+    def _feedless(self, error: Exception, data: Mapping[str, Change], unfed: set[str]) -> None:
+        """After an error of the staging: without the feed, or not at all."""
+        text = str(error)
+        if any(e in text for e in FEEDLESS) and set(data) - unfed:
+            unfed.update(data)
+            return
+        if any(e in text for e in (*FEEDLESS, *UNREADABLE)):
+            names_ = ", ".join(sorted(data))
+            raise Rebuild(
+                f"the changes of {names_} are no longer readable: {_first(error)}"
+            ) from error
+        raise error
+
+    def _stage(
+        self,
+        view: CompiledView,
+        changes: list[Change],
+        data: Mapping[str, Change],
+        unfed: set[str],
+        storage: exp.Table,
+        staged: list[str],
+    ) -> tuple[Measures, Binding]:
+        columns = view.columns
+        sources: dict[str, Unchanged] = {
+            c.name: c.source(columns.get(c.name, ()), feed=c.name not in unfed) for c in changes
+        }
+        changed = frozenset(n for n in data if n in columns)
+        large = frozenset(n for n, c in data.items() if (c.rows or 0) > LARGE_CHANGE)
+        held: dict[str, str] = {}
+        if len(changed) > 1:
+            # Each is read by several legs; alone, it is read by one or two.
+            for name in sorted(changed):
+                held[changes_of(name)] = self._hold(
+                    f"changes of {name}", sources[name].changes(), Binding(storage), staged
+                )
+        binding = Binding(storage, sources, held)
+        delta = view.stage(changed, large)
+        assert delta is not None
+        held["delta"] = self._hold("delta of the view", delta, binding, staged)
+        row = self.executor.read("measure the delta", statement(view.measure(), binding))[0]
+        return read_measures(view.storage, row), binding
+
+    def _hold(
+        self, purpose: str, query: exp.Query, binding: Binding, staged: list[str]
+    ) -> str:
+        name = f"{names.PREFIX}stage_{uuid.uuid4().hex[:12]}"
+        staged.append(name)
+        self.executor.write(f"stage the {purpose}", stage_table(name, query, binding))
+        return name
+
+    def _commit(
+        self,
+        view: CompiledView,
+        measures: Measures,
+        binding: Binding,
+        move: Move,
+        staged: list[str],
+    ) -> None:
+        form: Form | None = choose(view.storage, measures)
+        while form is not None:
+            if form.recompute:
+                held = self._hold("recomputed groups", view.recompute(form), binding, staged)
+                binding = Binding(
+                    binding.storage, binding.sources, {**binding.staged, "recomputed": held}
+                )
+            try:
+                merge = statement(view.commit(form, measures, move), binding)
+                row = self.executor.write(f"commit ({form.name})", merge)
+                break
+            except Exception as error:
+                following = after(form, str(error))
+                if following is None:
+                    raise
+                if following.name == "counted_rows" and view.storage.kind == "rows":
+                    self._report_violations(view)
+                form = following
+        self.outcome.strategy = "incremental"
+        self.outcome.reason = f"{form.name}, {measures.units} touched" if form else ""
+        self.outcome.rows_inserted = _count(row, "num_inserted_rows")
+        self.outcome.rows_deleted = _count(row, "num_deleted_rows")
+        self.outcome.rows_updated = max(0, _count(row, "num_updated_rows") - 1)
+
+    def _move_only(self, storage: exp.Table, move: Move, why: str) -> None:
+        row = self.executor.write(
+            "move the versions", statement(move_only(move), Binding(storage))
+        )
+        if _count(row, "num_affected_rows") != 1:
+            raise IvmError(f"model {self.model}: its storage has no control row any more",
+                           hint="run it with --full-refresh")
+        self.outcome.strategy, self.outcome.reason = "nothing to do", why
+
+    # -- rebuild ------------------------------------------------------------------------------
+
+    def _rebuild(
+        self, why: str, *, same: str | None = None, control: Control | None = None
+    ) -> Outcome:
+        """Into the same table if it means the same, else beside it: readers see old or new."""
+        if not self.may_rebuild and same is not None:
+            raise IvmError(
+                f"model {self.model} would have to be rebuilt: {why}",
+                hint="full_refresh: false forbids it; remove that, or run with --full-refresh",
+            )
+        self.outcome = Outcome(strategy="full rebuild", reason=why)
+        self.catalog.remember({"relations": {}, "queries": {}})
+        view: CompiledView | OpaqueView
+        sources: dict[str, Unchanged] = {}
+        pins: dict[str, Pin] = {}
+        unsupported = ""
+        try:
+            view = self._compiled()
+            for table in view.tables:
+                pin = self._history(table.name, 1).pin
+                pins[table.name] = pin
+                sources[table.name] = Unchanged(table_of(table.name), pin.version)
+        except Unsupported as error:
+            if self.config.on_unsupported == "error":
+                raise IvmError(
+                    f"model {self.model} cannot be maintained incrementally",
+                    detail=str(error),
+                    hint="rewrite it, or allow rebuilds with on_unsupported: rebuild",
+                ) from error
+            unsupported = f"not maintained: {error}"
+            self.outcome.reason = unsupported
+            view = opaque_view(self.sql, self.catalog.describe(self.sql))
+        definition = definition_of(self.inputs, view)
+        slot = self._slot(same, control, definition)
+        fresh = Control(
+            definition,
+            self.inputs,
+            pins,
+            self.catalog.answers(),
+            self._sizes(view, slot, control),
+            0,
+            unsupported,
+        ).written()
+        storage = self.target.storage(slot)
+        binding = Binding(storage, sources)
+        if isinstance(view, CompiledView):
+            self._check_keys(view, pins)
+            query = statement(view.build(fresh.text), binding)
+        else:
+            query = view.build(fresh.text)
+        self.executor.write(
+            "build the storage",
+            build_storage(query, binding, {**STORAGE_PROPERTIES, **self.properties}, self.clauses),
+        )
+        if self.target.facade == "table":
+            self.drop_table()
+        self._create_facade(slot, view)
+        for other in (self.target.slot(0), self.target.slot(1)):
+            if other != slot and other in self.target.storages:
+                self._quietly(
+                    "drop the old storage",
+                    f"DROP TABLE IF EXISTS {to_sql(self.target.storage(other))}",
+                )
+        return self.outcome
+
+    def _slot(self, same: str | None, control: Control | None, definition: str) -> str:
+        if same is not None and control is not None and control.definition == definition:
+            return same
+        shown = [s for s in self.target.storages if self._shown(s)]
+        free = [self.target.slot(i) for i in (0, 1) if self.target.slot(i) not in shown]
+        return free[0]
+
+    def _sizes(
+        self, view: CompiledView | OpaqueView, slot: str, control: Control | None
+    ) -> dict[str, int]:
+        if not isinstance(view, CompiledView):
+            return {}
+        sizes = {}
+        for table in view.tables:
+            row = self.executor.read(
+                f"size of {table.name}", f"DESCRIBE DETAIL {to_sql(table_of(table.name))}"
+            )[0]
+            sizes[table.name] = int(row["sizeInBytes"] or 0)
+        # Not known before it is written; a star's rows are about as wide as its facts.
+        sizes["@storage"] = max(sizes.values(), default=0)
+        return sizes
+
+    def _create_facade(self, slot: str, view: CompiledView | OpaqueView) -> None:
+        binding = Binding(self.target.storage(slot))
+        properties = {"ivm.storage": f"{self.target.schema}.{slot}"}
+        self.executor.write(
+            "create the facade",
+            facade_view(self.target.name, view.facade(), binding, properties),
+        )
+
+    def _ensure_facade(self, slot: str, view: CompiledView) -> None:
+        if self.target.facade == "view" and self._shown(slot):
+            return
+        if self.target.facade == "table":
+            self.drop_table()
+        self._create_facade(slot, view)
+
+    # -- keys ---------------------------------------------------------------------------------
+
+    def _check_keys(self, view: CompiledView, pins: Mapping[str, Pin]) -> None:
+        """Declared is not enforced: duplicates are named. The view is exact with them too."""
+        for table in view.tables:
+            if table.primary_key is None:
+                continue
+            keys = [column(c) for c in table.primary_key.columns]
+            count = exp.Count(this=exp.Star())
+            query = (
+                exp.Select(expressions=[*keys, exp.alias_(count, "copies")])
+                .from_(version_of(table_of(table.name), pins[table.name].version))
+                .group_by(*(k.copy() for k in keys))
+                .having(exp.GT(this=count.copy(), expression=exp.Literal.number(1)))
+                .limit(3)
+            )
+            rows = self.executor.read(f"check the key of {table.name}", to_sql(query, pretty=True))
+            if rows:
+                examples = "; ".join(
+                    ", ".join(f"{k}={v}" for k, v in row.items()) for row in rows
+                )
+                self.outcome.warnings.append(
+                    f"key ({', '.join(table.primary_key.columns)}) of {table.name}, declared in "
+                    f"{table.primary_key.origin}, is violated: {examples}"
+                )
+
+    def _report_violations(self, view: CompiledView) -> None:
+        pins = {t.name: self._history(t.name, 1).pin for t in view.tables}
+        before = len(self.outcome.warnings)
+        self._check_keys(view, pins)
+        if len(self.outcome.warnings) == before:
+            self.outcome.warnings.append("a declared key was violated before this refresh")
+
+    def _quietly(self, purpose: str, sql: str) -> None:
+        try:
+            self.executor.write(purpose, sql)
+        except Exception as error:
+            self.outcome.warnings.append(f"{purpose}: {_first(error)}")
+
+
+def _first(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def _count(row: Mapping[str, Any], name: str) -> int:
+    return int(row.get(name) or 0)
+
+
+__all__ = ["Outcome", "Prediction", "Refresh", "Target"]
