@@ -31,14 +31,14 @@ _CLAUSES = {
 }
 
 
-def check(tree: exp.Expression) -> None:
+def check(tree: exp.Expr) -> None:
     """Raise `Unsupported` with every construct that cannot be maintained."""
     reasons = list(_reasons(tree))
     if reasons:
         raise Unsupported(reasons)
 
 
-def _reasons(tree: exp.Expression) -> Iterator[Reason]:
+def _reasons(tree: exp.Expr) -> Iterator[Reason]:
     if not isinstance(tree, exp.Query):
         yield Reason("not a SELECT", to_sql(tree))
         return
@@ -90,7 +90,7 @@ def _query(node: exp.Select | exp.SetOperation) -> Iterator[Reason]:
             yield Reason("subquery in an expression", to_sql(node))
 
 
-def _in_expression(node: exp.Expression) -> bool:
+def _in_expression(node: exp.Expr) -> bool:
     """A query is an input below FROM, JOIN, WITH and set operations; anywhere else an operand."""
     parent = node.parent
     while isinstance(parent, exp.Subquery | exp.Paren | exp.SetOperation):
@@ -114,12 +114,12 @@ def _table(node: exp.Table) -> Iterator[Reason]:
         yield Reason("nested join", to_sql(node))
 
 
-def _subquery(node: exp.Expression) -> Iterator[Reason]:
+def _subquery(node: exp.Expr) -> Iterator[Reason]:
     if isinstance(node, exp.Exists | exp.SubqueryPredicate):
         yield Reason("subquery in an expression", to_sql(node))
 
 
-def _call(node: exp.Expression) -> Iterator[Reason]:
+def _call(node: exp.Expr) -> Iterator[Reason]:
     name = functions.call_name(node)
     if name is None:
         return

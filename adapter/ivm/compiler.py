@@ -67,8 +67,10 @@ class CompiledView:
         """All stored rows from the pinned states, and the control row."""
         states = Pinned(frozenset())
         core = self.storage.core
-        is_group = isinstance(core, Aggregate)
-        rows = core.summed(states) if is_group else core.state(states, "post")
+        if isinstance(core, Aggregate):
+            rows = core.summed(states)
+        else:
+            rows = core.state(states, "post")
         return self.storage.with_control(self.storage.contents(rows), text(control))
 
     def facade(self) -> exp.Select:
@@ -81,14 +83,12 @@ class CompiledView:
         return stage_delta(self.storage, states, float_sums=self.options.float_sums)
 
     def recompute(self, form: Form) -> exp.Query:
-        return stage_recomputed(
-            self.storage, Pinned(frozenset()), every=form.recompute == "all"
-        )
+        return stage_recomputed(self.storage, Pinned(frozenset()), every=form.recompute == "all")
 
     def measure(self) -> exp.Query:
         return measure(self.storage)
 
-    def commit(self, form: Form, measures: Measures, move: Move) -> exp.Expression:
+    def commit(self, form: Form, measures: Measures, move: Move) -> exp.Expr:
         return commit_form(form, self.storage, measures, move)
 
 
@@ -163,21 +163,19 @@ def compile_view(
         verify(name, state.plan.plan if state.lowered else None)
         log.debug("pass %s took %.1f ms", name, 1000 * (time.perf_counter() - start))
     assert state.graph is not None
-    return CompiledView(
-        sql, state.plan, state.core, state.graph, state.schemas, state.options
-    )
+    return CompiledView(sql, state.plan, state.core, state.graph, state.schemas, state.options)
 
 
-def plain(query: exp.Query) -> exp.Query:
+def plain(query: exp.Query) -> exp.Expr:
     """A query over the tables themselves: for typing only, where the version does not matter."""
 
-    def replace_hole(node: exp.Expression) -> exp.Expression:
+    def replace_hole(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Table) and node.db == names.POST:
             database, _, table = node.name.rpartition(".")
             return exp.table_(table, db=database or None, quoted=True)
         return node
 
-    return query.copy().transform(replace_hole)
+    return query.transform(replace_hole)
 
 
 def _agree(sql: str, lowered: Lowered, shown: tuple[tuple[str, str], ...]) -> None:

@@ -347,10 +347,10 @@ class _Generator(SparkGenerator):
         exp.BitwiseLeftShift: lambda self, e: self.binary(e, "<<"),
         exp.BitwiseRightShift: lambda self, e: self.binary(e, ">>"),
         # With parentheses they would no longer give way to a column of the same name.
-        exp.CurrentDate: lambda *_: "CURRENT_DATE",
-        exp.CurrentTimestamp: lambda *_: "CURRENT_TIMESTAMP",
-        exp.CurrentUser: lambda *_: "CURRENT_USER",
-        exp.SessionUser: lambda *_: "SESSION_USER",
+        exp.CurrentDate: lambda self, _: self.normalize_func("CURRENT_DATE"),
+        exp.CurrentTimestamp: lambda self, _: self.normalize_func("CURRENT_TIMESTAMP"),
+        exp.CurrentUser: lambda self, _: self.normalize_func("CURRENT_USER"),
+        exp.SessionUser: lambda self, _: self.normalize_func("SESSION_USER"),
     }
 
     def escape_str(self, text: str, *args: t.Any, **kwargs: t.Any) -> str:

@@ -79,7 +79,7 @@ class _Lowering:
 
     # -- queries ------------------------------------------------------------------------------
 
-    def query(self, node: exp.Expression, scope: Scope) -> Lowered:
+    def query(self, node: exp.Expr, scope: Scope) -> Lowered:
         while isinstance(node, exp.Subquery | exp.Paren) and not node.args.get("joins"):
             scope = self.with_ctes(node, scope)
             node = node.this
@@ -90,7 +90,7 @@ class _Lowering:
             return self.select(node, scope)
         raise Unsupported([Reason("this form of query", to_sql(node))])
 
-    def with_ctes(self, node: exp.Expression, scope: Scope) -> Scope:
+    def with_ctes(self, node: exp.Expr, scope: Scope) -> Scope:
         with_ = node.args.get("with_")
         if with_ is None:
             return scope
@@ -128,9 +128,7 @@ class _Lowering:
         outputs = [(item.shown, resolver.item(i)) for i, item in enumerate(items)]
         return self.project(plan, outputs)
 
-    def project(
-        self, plan: Operator, outputs: Iterable[tuple[str, exp.Expression]]
-    ) -> Lowered:
+    def project(self, plan: Operator, outputs: Iterable[tuple[str, exp.Expr]]) -> Lowered:
         named = [(shown, self.fresh(shown), e) for shown, e in outputs]
         project = Project(plan, tuple((internal, e) for _, internal, e in named))
         return Lowered(project, tuple((shown, internal) for shown, internal, _ in named))
@@ -162,12 +160,10 @@ class _Lowering:
 
     # -- FROM ---------------------------------------------------------------------------------
 
-    def from_clause(
-        self, node: exp.Select, scope: Scope
-    ) -> tuple[Operator, list[Range], Columns]:
+    def from_clause(self, node: exp.Select, scope: Scope) -> tuple[Operator, list[Range], Columns]:
         """The joined inputs, their names, and what a bare star means."""
         plan, first = self.item(node.args["from_"].this, scope)
-        operands, ranges, conditions = [plan], [first], list[exp.Expression]()
+        operands, ranges, conditions = [plan], [first], list[exp.Expr]()
         star = first.columns
         for join in node.args.get("joins") or ():
             right, range_ = self.item(join.this, scope)
@@ -181,9 +177,7 @@ class _Lowering:
                     match = range_.find(name)
                     if match is None:
                         raise Unsupported([Reason("unknown USING column", to_sql(join))])
-                    conditions.append(
-                        exp.EQ(this=left.bare(name), expression=column(match))
-                    )
+                    conditions.append(exp.EQ(this=left.bare(name), expression=column(match)))
                 merged = frozenset(n.lower() for n in using)
                 range_ = Range(range_.qualifiers, range_.columns, merged)
                 # Spark shows the shared columns once and first.
@@ -202,7 +196,7 @@ class _Lowering:
             return plan, ranges, star
         return Join(tuple(operands), tuple(conditions)), ranges, star
 
-    def item(self, node: exp.Expression, scope: Scope) -> tuple[Operator, Range]:
+    def item(self, node: exp.Expr, scope: Scope) -> tuple[Operator, Range]:
         if isinstance(node, exp.Subquery):
             if node.args.get("joins"):
                 raise Unsupported([Reason("nested join", to_sql(node))])
@@ -215,7 +209,7 @@ class _Lowering:
         return self.ranged(lowered, node, qualifiers)
 
     def ranged(
-        self, lowered: Lowered, node: exp.Expression, qualifiers: tuple[tuple[str, ...], ...]
+        self, lowered: Lowered, node: exp.Expr, qualifiers: tuple[tuple[str, ...], ...]
     ) -> tuple[Operator, Range]:
         alias = node.args.get("alias")
         columns = lowered.outputs
@@ -266,7 +260,7 @@ class _Lowering:
         named_keys = [(self.fresh(key_name(k)), k) for k in keys]
         calls: list[Call] = []
 
-        def call(found: exp.Expression) -> exp.Expression:
+        def call(found: exp.Expr) -> exp.Expr:
             function, argument = as_call(found)
             for known in calls:
                 if (known.function, known.argument) == (function, argument):
@@ -274,33 +268,33 @@ class _Lowering:
             calls.append(Call(self.fresh(function), function, argument))
             return column(calls[-1].output)
 
-        def over_groups(expression: exp.Expression) -> exp.Expression:
+        def over_groups(expression: exp.Expr) -> exp.Expr:
             for name, key in named_keys:
-                if expression == key:
+                if expression.unnest() == key:
                     return column(name)
             if isinstance(expression, exp.Filter) or is_call(expression):
                 return call(expression)
             if isinstance(expression, exp.Column):
                 raise Unsupported(
-                    [Reason("column neither grouped (as written) nor aggregated",
-                            to_sql(node))]
+                    [Reason("column neither grouped (as written) nor aggregated", to_sql(node))]
                 )
             return rebuilt(expression.copy(), over_groups)
 
         outputs = [(item.shown, over_groups(resolver.item(i))) for i, item in enumerate(items)]
         having = node.args.get("having")
         condition = over_groups(resolver.having(having.this)) if having is not None else None
-        top: Operator = Aggregate(plan, tuple(named_keys), tuple(calls), grouped=group is not None)
+        # GROUP BY ALL without a key is no GROUP BY: one row, also over nothing.
+        top: Operator = Aggregate(plan, tuple(named_keys), tuple(calls), grouped=bool(named_keys))
         if condition is not None:
             top = Filter(top, condition)
         return self.project(top, outputs)
 
     def group_keys(
         self, group: exp.Group | None, items: list[Item], resolver: Resolver
-    ) -> list[exp.Expression]:
+    ) -> list[exp.Expr]:
         if group is None:
             return []
-        keys: list[exp.Expression] = []
+        keys: list[exp.Expr] = []
         if group.args.get("all"):
             found = [resolver.item(i) for i in range(len(items))]
             keys = [e for e in found if not calls_in(e)]
@@ -313,7 +307,8 @@ class _Lowering:
         for key in keys:
             if calls_in(key):
                 raise Unsupported([Reason("aggregate in GROUP BY", to_sql(group))])
-        return list(dict.fromkeys(keys))
+        # An alias stands for its expression in parentheses, which say nothing here.
+        return list(dict.fromkeys(key.unnest() for key in keys))
 
     def fresh(self, wanted: str) -> str:
         """A name that no other column of the plan has."""
@@ -331,7 +326,7 @@ class Item:
     """An item of the SELECT list before resolution (`resolved`: it came from a star)."""
 
     shown: str
-    expression: exp.Expression
+    expression: exp.Expr
     aliased: bool
     resolved: bool = False
 
@@ -342,7 +337,7 @@ class Resolver:
     def __init__(self, ranges: Sequence[Range], items: Sequence[Item] = ()) -> None:
         self.ranges, self.items = ranges, items
 
-    def item(self, index: int) -> exp.Expression:
+    def item(self, index: int) -> exp.Expr:
         if not 0 <= index < len(self.items):
             raise Unsupported([Reason("position outside of the SELECT list", str(index + 1))])
         item = self.items[index]
@@ -350,21 +345,25 @@ class Resolver:
             return item.expression.copy()
         return self.resolve(item.expression, before=index)
 
-    def group(self, expression: exp.Expression) -> exp.Expression:
+    def group(self, expression: exp.Expr) -> exp.Expr:
         return self.resolve(expression, before=len(self.items))
 
-    def having(self, expression: exp.Expression) -> exp.Expression:
+    def having(self, expression: exp.Expr) -> exp.Expr:
         """Aliases first; inside an aggregate call only FROM counts."""
 
-        def replace(node: exp.Expression, inside: bool) -> exp.Expression:
+        def replace(node: exp.Expr, inside: bool) -> exp.Expr:
             if isinstance(node, exp.Column):
                 alias = None if inside else self.alias(node, len(self.items))
                 plain = self.find(node)
-                if alias is not None and plain is not None and alias != plain and (
-                    not calls_in(alias)
+                if (
+                    alias is not None
+                    and plain is not None
+                    and alias != plain
+                    and (not calls_in(alias))
                 ):
-                    raise Unsupported([Reason("name that is a column and an alias in HAVING",
-                                              to_sql(node))])
+                    raise Unsupported(
+                        [Reason("name that is a column and an alias in HAVING", to_sql(node))]
+                    )
                 found = alias if alias is not None else plain
                 if found is None:
                     raise Unsupported([Reason("ambiguous or unknown name", to_sql(node))])
@@ -373,10 +372,10 @@ class Resolver:
 
         return replace(expression.copy(), False)
 
-    def resolve(self, expression: exp.Expression, before: int = 0) -> exp.Expression:
+    def resolve(self, expression: exp.Expr, before: int = 0) -> exp.Expr:
         """`before`: how many items of the SELECT list may be meant by a name that FROM lacks."""
 
-        def replace(node: exp.Expression) -> exp.Expression:
+        def replace(node: exp.Expr) -> exp.Expr:
             if isinstance(node, exp.Column):
                 found = self.find(node) or self.alias(node, before)
                 if found is None:
@@ -386,7 +385,7 @@ class Resolver:
 
         return replace(expression.copy())
 
-    def alias(self, node: exp.Column, before: int) -> exp.Expression | None:
+    def alias(self, node: exp.Column, before: int) -> exp.Expr | None:
         if len(node.parts) > 1:
             return None
         matches = [
@@ -399,16 +398,16 @@ class Resolver:
         found = self.item(matches[0])
         return found if isinstance(found, exp.Column | exp.Literal) else exp.paren(found)
 
-    def bare(self, name: str) -> exp.Expression:
+    def bare(self, name: str) -> exp.Expr:
         found = self.find(exp.column(name))
         if found is None:
             raise Unsupported([Reason("ambiguous or unknown name", name)])
         return found
 
-    def find(self, node: exp.Column) -> exp.Expression | None:
+    def find(self, node: exp.Column) -> exp.Expr | None:
         """The one meaning of a dotted name: a column, or fields of a struct column."""
         parts = [p.name for p in node.parts]
-        meanings: list[exp.Expression] = []
+        meanings: list[exp.Expr] = []
         for range_ in self.ranges:
             for length in range(len(parts)):
                 qualifier = tuple(p.lower() for p in parts[:length])
@@ -421,7 +420,7 @@ class Resolver:
                     if range_.has(parts[length]):
                         return None
                     continue
-                meaning: exp.Expression = column(internal)
+                meaning: exp.Expr = column(internal)
                 for field_name in parts[length + 1 :]:
                     meaning = exp.Dot(
                         this=meaning, expression=exp.to_identifier(field_name, quoted=True)
@@ -430,20 +429,18 @@ class Resolver:
         return meanings[0] if len(meanings) == 1 else None
 
 
-def rebuilt(
-    node: exp.Expression, change: Callable[[exp.Expression], exp.Expression]
-) -> exp.Expression:
+def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
     """Change the children in place."""
     for name, value in list(node.args.items()):
-        if isinstance(value, exp.Expression):
+        if isinstance(value, exp.Expr):
             node.set(name, change(value))
         elif isinstance(value, list):
-            node.set(name, [change(v) if isinstance(v, exp.Expression) else v for v in value])
+            node.set(name, [change(v) if isinstance(v, exp.Expr) else v for v in value])
     return node
 
 
 def renamed(
-    columns: tuple[tuple[str, str], ...], new: list[str], node: exp.Expression
+    columns: tuple[tuple[str, str], ...], new: list[str], node: exp.Expr
 ) -> tuple[tuple[str, str], ...]:
     if not new:
         return columns
@@ -452,23 +449,23 @@ def renamed(
     return tuple((name, c) for name, (_, c) in zip(new, columns, strict=True))
 
 
-def is_call(node: exp.Expression) -> bool:
+def is_call(node: exp.Expr) -> bool:
     return functions.call_name(node) in MAINTAINED_AGGREGATES
 
 
-def calls_in(expression: exp.Expression) -> bool:
+def calls_in(expression: exp.Expr) -> bool:
     return any(is_call(node) for node in expression.walk())
 
 
-def items_of(items: list[Item]) -> list[exp.Expression]:
+def items_of(items: list[Item]) -> list[exp.Expr]:
     return [item.expression for item in items]
 
 
-def key_name(key: exp.Expression) -> str:
+def key_name(key: exp.Expr) -> str:
     return key.name if isinstance(key, exp.Column) else "key"
 
 
-def as_call(node: exp.Expression) -> tuple[str, exp.Expression | None]:
+def as_call(node: exp.Expr) -> tuple[str, exp.Expr | None]:
     """Function and argument, with FILTER folded into the argument."""
     condition = None
     if isinstance(node, exp.Filter):
@@ -481,8 +478,8 @@ def as_call(node: exp.Expression) -> tuple[str, exp.Expression | None]:
     function = functions.call_name(node) or ""
     function = "avg" if function == "mean" else function
     arguments = [node.this, *node.expressions] if node.this is not None else node.expressions
-    arguments = [a for a in arguments if isinstance(a, exp.Expression)]
-    argument: exp.Expression | None
+    arguments = [a for a in arguments if isinstance(a, exp.Expr)]
+    argument: exp.Expr | None
     if function == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
         argument = None
     elif function == "count" and len(arguments) > 1:
@@ -496,11 +493,11 @@ def as_call(node: exp.Expression) -> tuple[str, exp.Expression | None]:
     return function, exp.Case().when(condition.copy(), value.copy())
 
 
-def all_present(arguments: list[exp.Expression]) -> exp.Expression:
+def all_present(arguments: list[exp.Expr]) -> exp.Expr:
     """COUNT(a, b) counts the rows where neither is NULL."""
     present = [exp.not_(exp.Is(this=a.copy(), expression=exp.null())) for a in arguments]
     return exp.Case().when(exp.and_(*present), exp.Literal.number(1))
 
 
-def calls_in_arguments(node: exp.Expression) -> bool:
+def calls_in_arguments(node: exp.Expr) -> bool:
     return any(is_call(inner) for inner in node.walk() if inner is not node)

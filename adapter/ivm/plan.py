@@ -34,7 +34,7 @@ class Signed:
     small: bool = False
 
     @property
-    def weight(self) -> exp.Expression:
+    def weight(self) -> exp.Expr:
         return column(names.WEIGHT) if self.signed else number(1)
 
 
@@ -115,9 +115,7 @@ class Operator(ABC):
             yield from child._lines(indent + "  ")
 
 
-def selected(
-    child: Signed, outputs: list[exp.Expression], where: exp.Expression | None = None
-) -> Signed:
+def selected(child: Signed, outputs: list[exp.Expr], where: exp.Expr | None = None) -> Signed:
     """A projection of a child's rows that keeps their weight."""
     if child.signed:
         outputs = [*outputs, column(names.WEIGHT)]
@@ -126,7 +124,7 @@ def selected(
 
 def empty(child: Signed, signed: bool) -> Signed:
     """No rows, but the types of the child: an unchanged UNION ALL branch still types the others."""
-    outputs: list[exp.Expression] = [exp.column(exp.Star(), table="input", quoted=True)]
+    outputs: list[exp.Expr] = [exp.column(exp.Star(), table="input", quoted=True)]
     if signed and not child.signed:
         outputs.append(alias(number(1), names.WEIGHT))
     return Signed(select(outputs, subquery(child.query, "input"), exp.false()), signed, True)

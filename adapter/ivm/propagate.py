@@ -48,7 +48,7 @@ class Pinned:
         ]
         return Signed(union_all(queries), True)
 
-    def _outputs(self, scan: Scan) -> list[exp.Expression]:
+    def _outputs(self, scan: Scan) -> list[exp.Expr]:
         return [alias(column(base), output) for base, output in scan.outputs]
 
 

@@ -69,8 +69,8 @@ class Storage:
     columns: tuple[Column, ...]
     unit: tuple[str, ...]
     sums: tuple[Sum, ...]
-    shown: tuple[tuple[str, exp.Expression, str], ...]
-    condition: exp.Expression | None
+    shown: tuple[tuple[str, exp.Expr, str], ...]
+    condition: exp.Expr | None
     grouped: bool = True
 
     @property
@@ -85,9 +85,7 @@ class Storage:
         outputs = [alias(cast(e, t), n) for n, e, t in self.shown]
         live = is_null(column(names.CONTROL))
         conditions = [live] + ([self.condition] if self.condition is not None else [])
-        return select(
-            outputs, exp.table_(names.STORAGE, quoted=True), conjunction(conditions)
-        )
+        return select(outputs, exp.table_(names.STORAGE, quoted=True), conjunction(conditions))
 
     def contents(self, rows: Signed) -> exp.Select:
         """Rows of the core (for groups: keys and arguments) to stored rows, without control."""
@@ -107,7 +105,7 @@ class Storage:
         # By position: a stored name may be that of another input column.
         return query.group_by(*(column(c.source) for c in keys)) if self.grouped else query
 
-    def with_control(self, contents: exp.Query, control: exp.Expression) -> exp.Query:
+    def with_control(self, contents: exp.Query, control: exp.Expr) -> exp.Query:
         """Stored rows and the control row, in the order of the table's columns."""
         empty = select(
             [alias(null_of("string"), names.CONTROL), *(column(c) for c in self.names)],
@@ -122,9 +120,7 @@ class Storage:
         return exp.Union(this=empty, expression=row, distinct=False)
 
 
-def storage_of(
-    lowered: Lowered, shown: Sequence[tuple[str, str]], describe: Describe
-) -> Storage:
+def storage_of(lowered: Lowered, shown: Sequence[tuple[str, str]], describe: Describe) -> Storage:
     """`shown`: names and types of the user's SELECT, as Spark gives them."""
     outputs = tuple(c for _, c in lowered.outputs)
     above, core = _split(lowered.plan)
@@ -151,8 +147,10 @@ def _refuse_aggregates(plan: Operator) -> None:
     found = [op for op in plan.walk() if isinstance(op, Aggregate)]
     if found:
         raise Unsupported(
-            [Reason("aggregate below a join, a union or another aggregate", f.detail())
-             for f in found]
+            [
+                Reason("aggregate below a join, a union or another aggregate", f.detail())
+                for f in found
+            ]
         )
 
 
@@ -169,8 +167,9 @@ def _rows(
     for i, source in enumerate(dict.fromkeys((*key, *ids))):
         if source not in stored:
             stored[source] = names.hidden("id", i)
-    query = select([alias(column(s), n) for s, n in stored.items()],
-                   subquery(_typing(core), "core"))
+    query = select(
+        [alias(column(s), n) for s, n in stored.items()], subquery(_typing(core), "core")
+    )
     kinds = dict(describe(query))
     columns = tuple(Column(n, kinds[n], s) for s, n in stored.items())
     kind: Literal["rows", "bag"] = "rows" if has_keys(core) else "bag"
@@ -184,7 +183,11 @@ def _rows(
 
 def _distinct_ids(core: Operator, stored: dict[str, str]) -> list[str]:
     """IDs, but of columns that are equal in every row only one; a visible one if there is."""
-    equal = {(min(l), min(r)) for l, r in core.dependencies() if len(l) == len(r) == 1}
+    equal = {
+        (min(left), min(right))
+        for left, right in core.dependencies()
+        if len(left) == len(right) == 1
+    }
     kept: list[str] = []
     for i in core.ids:
         twins = {i} | {a for a, b in equal if b == i and (i, a) in equal}
@@ -200,8 +203,8 @@ def _groups(
     shown: Sequence[tuple[str, str]],
     describe: Describe,
 ) -> Storage:
-    expressions: dict[str, exp.Expression] = {o: column(o) for o in outputs}
-    conditions: list[exp.Expression] = []
+    expressions: dict[str, exp.Expr] = {o: column(o) for o in outputs}
+    conditions: list[exp.Expr] = []
     for op in above:
         if isinstance(op, Project):
             mapping = dict(op.outputs)
@@ -211,8 +214,11 @@ def _groups(
             conditions.append(op.condition)
     argument_types = _argument_types(core, describe)
     keys = {name: type_ for name, type_ in describe(_typing_keys(core))} if core.keys else {}
-    visible = {e.name: n for (n, _), e in zip(shown, expressions.values(), strict=True)
-               if isinstance(e, exp.Column)}
+    visible = {
+        e.name: n
+        for (n, _), e in zip(shown, expressions.values(), strict=True)
+        if isinstance(e, exp.Column)
+    }
     used = set[str]()
     stored = {
         name: _stored_name(visible.get(name, ""), used, i) for i, (name, _) in enumerate(core.keys)
@@ -224,7 +230,7 @@ def _groups(
         columns.append(Column(s.present, "bigint", ""))
         if s.total is not None:
             columns.append(Column(s.total, s.total_type, ""))
-    final: dict[str, exp.Expression] = {k: column(n) for k, n in stored.items()} | values
+    final: dict[str, exp.Expr] = {k: column(n) for k, n in stored.items()} | values
     shown_as = tuple(
         (name, substitute(expressions[o], final), type_)
         for (name, type_), o in zip(shown, outputs, strict=True)
@@ -238,10 +244,10 @@ def _groups(
 
 def _sums(
     core: Aggregate, argument_types: dict[str, str]
-) -> tuple[tuple[Sum, ...], dict[str, exp.Expression]]:
+) -> tuple[tuple[Sum, ...], dict[str, exp.Expr]]:
     """State columns, and what each call is in terms of them."""
     sums: list[Sum] = []
-    values: dict[str, exp.Expression] = {}
+    values: dict[str, exp.Expr] = {}
     arguments = core.arguments
     for call in core.calls:
         if call.argument is None:
@@ -251,12 +257,19 @@ def _sums(
         type_ = argument_types[argument]
         total_type = types.total_type(call.function, type_)
         if total_type is None:
-            raise Unsupported([Reason(f"{call.function}() of type {type_}",
-                                      call.argument.sql("spark"))])
+            raise Unsupported(
+                [Reason(f"{call.function}() of type {type_}", call.argument.sql("spark"))]
+            )
         wants_total = call.function != "count"
         index = next(
-            (i for i, s in enumerate(sums) if s.argument == argument
-             and (not wants_total or s.total is None or s.total_type == total_type)), None)
+            (
+                i
+                for i, s in enumerate(sums)
+                if s.argument == argument
+                and (not wants_total or s.total is None or s.total_type == total_type)
+            ),
+            None,
+        )
         if index is None:
             n = len(sums)
             sums.append(Sum(argument, type_, names.hidden("present", n), None, total_type))
@@ -270,7 +283,7 @@ def _sums(
     return tuple(sums), values
 
 
-def _value(function: str, state: Sum) -> exp.Expression:
+def _value(function: str, state: Sum) -> exp.Expr:
     if function == "count":
         return column(state.present)
     assert state.total is not None
@@ -280,7 +293,7 @@ def _value(function: str, state: Sum) -> exp.Expression:
     total = column(state.total)
     if mean_type == "double":
         total_ = cast(total, "double")
-        quotient: exp.Expression = exp.Div(this=total_, expression=column(state.present))
+        quotient: exp.Expr = exp.Div(this=total_, expression=column(state.present))
     else:
         count = cast(column(state.present), "decimal(20,0)")
         quotient = exp.Div(this=total, expression=count)

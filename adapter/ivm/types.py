@@ -69,7 +69,7 @@ def mean_type(argument: str) -> str:
     return f"decimal({min(38, precision[0] + 4)},{min(38, precision[1] + 4)})"
 
 
-def summable(value: exp.Expression, argument: str, total: str) -> exp.Expression:
+def summable(value: exp.Expr, argument: str, total: str) -> exp.Expr:
     """The value in the type in which Spark itself would add it up."""
     if total == "double" and argument != "double":
         return cast(value, "double")
@@ -78,7 +78,7 @@ def summable(value: exp.Expression, argument: str, total: str) -> exp.Expression
     return value.copy()
 
 
-def signed_value(value: exp.Expression, argument: str, total: str) -> exp.Expression:
+def signed_value(value: exp.Expr, argument: str, total: str) -> exp.Expr:
     """The value in a type in which it can be negated and netted without overflow."""
     if argument in _SMALL:
         return cast(value, "bigint")

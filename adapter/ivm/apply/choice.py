@@ -38,7 +38,7 @@ def after(form: Form, error: str) -> Form | None:
     return None
 
 
-def commit(form: Form, storage: Storage, measures: Measures, move: Move) -> exp.Expression:
+def commit(form: Form, storage: Storage, measures: Measures, move: Move) -> exp.Expr:
     if form.name == "groups":
         return groups.commit(storage, measures, move, recompute=form.recompute)
     if form.name == "counted_rows":

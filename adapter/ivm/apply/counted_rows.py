@@ -28,7 +28,7 @@ from ivm.sql import (
 from ivm.storage import Storage
 
 
-def commit(storage: Storage, measures: Measures, move: Move) -> exp.Expression:
+def commit(storage: Storage, measures: Measures, move: Move) -> exp.Expr:
     delta = hole(names.STAGE, DELTA)
     weight = column(names.WEIGHT)
     keys = [column(c) for c in storage.unit]

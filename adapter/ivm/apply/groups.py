@@ -31,18 +31,14 @@ from ivm.sql import (
 from ivm.storage import Storage
 
 
-def commit(
-    storage: Storage, measures: Measures, move: Move, *, recompute: str = ""
-) -> exp.Expression:
+def commit(storage: Storage, measures: Measures, move: Move, *, recompute: str = "") -> exp.Expr:
     """`recompute`: "" for none, "flagged" or "all": which groups come from the second stage."""
     parts = []
     if recompute != "all":
         parts.append(_added(storage, measures, skip_flagged=bool(recompute)))
     if recompute:
         parts.append(_recomputed(storage, flagged_only=recompute == "flagged"))
-    return merge(
-        storage, union_all(parts), move, restrict=key_filter(storage, measures, "m")
-    )
+    return merge(storage, union_all(parts), move, restrict=key_filter(storage, measures, "m"))
 
 
 def _added(storage: Storage, measures: Measures, skip_flagged: bool) -> exp.Select:
@@ -68,10 +64,10 @@ def _added(storage: Storage, measures: Measures, skip_flagged: bool) -> exp.Sele
         stored = select(
             [exp.column(exp.Star(), table="s", quoted=True)], subquery(stored, "s")
         ).join(subquery(touched, "u"), on=on, join_type="left semi")
-    outputs: list[exp.Expression] = [*keys]
+    outputs: list[exp.Expr] = [*keys]
     totals = {s.total: s for s in storage.sums if s.total is not None}
     for name in states:
-        value: exp.Expression = exp.Sum(this=column(name))
+        value: exp.Expr = exp.Sum(this=column(name))
         if name in totals:
             s = totals[name]
             present = exp.Sum(this=column(s.present))
@@ -94,9 +90,7 @@ def _added(storage: Storage, measures: Measures, skip_flagged: bool) -> exp.Sele
     added = select(outputs, subquery(union_all([stored, delta]), "states"))
     if keys:
         added = added.group_by(*keys)
-    touched_only = exp.EQ(
-        this=exp.Max(this=column(names.IS_DELTA)), expression=number(1)
-    )
+    touched_only = exp.EQ(this=exp.Max(this=column(names.IS_DELTA)), expression=number(1))
     return change_rows(storage, _operation(storage), subquery(added.having(touched_only), "added"))
 
 
@@ -106,7 +100,7 @@ def _recomputed(storage: Storage, flagged_only: bool) -> exp.Select:
     flagged = exp.EQ(this=column(names.RECOMPUTE), expression=number(1)) if flagged_only else None
     touched = select([column(c) for c in storage.unit], hole(names.STAGE, DELTA), flagged)
     on = exp.and_(*(null_safe_equal(column(c, "t"), column(c, "r")) for c in storage.unit))
-    outputs: list[exp.Expression] = []
+    outputs: list[exp.Expr] = []
     for c in storage.names:
         if c in storage.unit:
             outputs.append(column(c, "t"))
@@ -122,7 +116,7 @@ def _recomputed(storage: Storage, flagged_only: bool) -> exp.Select:
     return change_rows(storage, _operation(storage), subquery(rows, "recomputed"))
 
 
-def _operation(storage: Storage) -> exp.Expression:
+def _operation(storage: Storage) -> exp.Expr:
     """A group dies with its last row; the one row of an aggregate without GROUP BY never does."""
     if not storage.grouped:
         return text(WRITE)

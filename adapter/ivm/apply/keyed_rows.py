@@ -27,7 +27,7 @@ from ivm.sql import (
 from ivm.storage import Storage
 
 
-def commit(storage: Storage, measures: Measures, move: Move) -> exp.Expression:
+def commit(storage: Storage, measures: Measures, move: Move) -> exp.Expr:
     delta = hole(names.STAGE, DELTA)
     weight = column(names.WEIGHT)
     new = select(
@@ -69,7 +69,5 @@ def touched_rows(storage: Storage, measures: Measures) -> exp.Select:
         return query
     keys = [column(c) for c in storage.unit]
     units = select(keys, hole(names.STAGE, DELTA)).distinct()
-    on = exp.and_(
-        *(null_safe_equal(column(c, "s"), column(c, "u")) for c in storage.unit)
-    )
+    on = exp.and_(*(null_safe_equal(column(c, "s"), column(c, "u")) for c in storage.unit))
     return query.join(subquery(units, "u"), on=on, join_type="left semi")

@@ -10,7 +10,19 @@ from sqlglot import exp
 
 from ivm import names, types
 from ivm.apply.stage import DELTA
-from ivm.sql import alias, case, cast, column, hash_of, hole, is_null, number, select, subquery, text
+from ivm.sql import (
+    alias,
+    case,
+    cast,
+    column,
+    hash_of,
+    hole,
+    is_null,
+    number,
+    select,
+    subquery,
+    text,
+)
 from ivm.storage import Storage
 
 MAX_LITERALS = 25_000
@@ -57,7 +69,8 @@ def measure(storage: Storage) -> exp.Query:
         gone = exp.Sum(this=case(_below(weight), exp.Neg(this=weight.copy()), number(0)))
         new = exp.Sum(this=case(_below(weight), number(0), weight))
         units = select(
-            [*keys, alias(gone, names.DELETED), alias(new, names.INSERTED)], hole(names.STAGE, DELTA)
+            [*keys, alias(gone, names.DELETED), alias(new, names.INSERTED)],
+            hole(names.STAGE, DELTA),
         ).group_by(*keys)
         counts = [
             ("deleted", exp.Sum(this=column(names.DELETED))),
@@ -77,11 +90,13 @@ def measure(storage: Storage) -> exp.Query:
     return select(outputs, subquery(units, "units"))
 
 
-def _hashes(storage: Storage, units: exp.Query) -> exp.Expression:
+def _hashes(storage: Storage, units: exp.Query) -> exp.Expr:
     hashed = hashed_columns(storage)
     if not hashed:
         return exp.null()
-    one = select([alias(hash_of([column(c) for c in hashed]), names.HASH)], subquery(units, "units"))
+    one = select(
+        [alias(hash_of([column(c) for c in hashed]), names.HASH)], subquery(units, "units")
+    )
     some = one.distinct().limit(MAX_LITERALS)
     listed = exp.ArrayAgg(this=cast(column(names.HASH), "string"))
     joined = exp.ArrayToString(this=listed, expression=text(","))
@@ -92,7 +107,7 @@ def _ranged(storage: Storage) -> tuple[str, ...]:
     return tuple(c for c in storage.unit if types.is_orderable(storage.type_of(c)))
 
 
-def _below(weight: exp.Expression) -> exp.Expression:
+def _below(weight: exp.Expr) -> exp.Expr:
     return exp.LT(this=weight.copy(), expression=number(0))
 
 
@@ -109,13 +124,13 @@ def read_measures(storage: Storage, row: Mapping[str, Any]) -> Measures:
     return Measures(units=units, ranges=ranges, hashes=hashes, **counts)
 
 
-def key_filter(storage: Storage, measures: Measures, table: str | None) -> exp.Expression | None:
+def key_filter(storage: Storage, measures: Measures, table: str | None) -> exp.Expr | None:
     """Literal conditions that every touched row of storage satisfies.
 
     Ranges skip files; the hashes keep the rest of the table out of the join. A hash is exact here:
     it only restricts to rows that could match.
     """
-    conditions: list[exp.Expression] = []
+    conditions: list[exp.Expr] = []
     for r in measures.ranges:
         key = column(r.column, table)
         if r.low is None or r.high is None:
@@ -132,7 +147,7 @@ def key_filter(storage: Storage, measures: Measures, table: str | None) -> exp.E
     return exp.and_(*conditions) if conditions else None
 
 
-def _literal(value: str, type_: str) -> exp.Expression:
+def _literal(value: str, type_: str) -> exp.Expr:
     if type_ == "string":
         return text(value)
     if type_ == "date":

@@ -40,9 +40,9 @@ def merge(
     changes: exp.Query,
     move: Move,
     *,
-    restrict: exp.Expression | None,
-    guard: exp.Expression | None = None,
-) -> exp.Expression:
+    restrict: exp.Expr | None,
+    guard: exp.Expr | None = None,
+) -> exp.Expr:
     """`changes` has an operation and the columns of storage, one row per unit (any for appends).
 
     `restrict` are literal conditions on the target; the control row must pass beside them.
@@ -53,9 +53,7 @@ def merge(
     control, new_control = column(names.CONTROL, TARGET), column(names.CONTROL, SOURCE)
     operation = column(names.OPERATION, SOURCE)
     on = [null_safe_equal(column(c, TARGET), column(c, SOURCE)) for c in storage.unit]
-    on.append(
-        exp.EQ(this=exp.paren(is_null(control)), expression=exp.paren(is_null(new_control)))
-    )
+    on.append(exp.EQ(this=exp.paren(is_null(control)), expression=exp.paren(is_null(new_control))))
     on.append(exp.NEQ(this=operation, expression=text(APPEND)))
     if restrict is not None:
         on.append(exp.paren(exp.or_(restrict, is_not_null(control))))
@@ -64,8 +62,15 @@ def merge(
         exp.EQ(this=control, expression=text(move.expected)), new_control, raise_error(names.STALE)
     )
     whens = [
-        _when(True, is_not_null(new_control), exp.Update(expressions=[
-            exp.EQ(this=exp.column(names.CONTROL, quoted=True), expression=checked)])),
+        _when(
+            True,
+            is_not_null(new_control),
+            exp.Update(
+                expressions=[
+                    exp.EQ(this=exp.column(names.CONTROL, quoted=True), expression=checked)
+                ]
+            ),
+        ),
         _when(True, exp.EQ(this=operation.copy(), expression=text(DELETE)), exp.Var(this="DELETE")),
     ]
     rest = [c for c in storage.names if c not in storage.unit]
@@ -73,11 +78,14 @@ def merge(
         sets = [exp.EQ(this=column(c), expression=column(c, SOURCE)) for c in rest]
         whens.append(_when(True, None, exp.Update(expressions=sets)))
     whens.append(
-        _when(False, is_not_null(new_control),
-              _insert([names.CONTROL], [raise_error(names.NO_CONTROL_ROW)]))
+        _when(
+            False,
+            is_not_null(new_control),
+            _insert([names.CONTROL], [raise_error(names.NO_CONTROL_ROW)]),
+        )
     )
     writes = exp.In(this=operation.copy(), expressions=[text(WRITE), text(APPEND)])
-    values = [column(c, SOURCE) for c in storage.names]
+    values: list[exp.Expr] = [column(c, SOURCE) for c in storage.names]
     whens.append(_when(False, writes, _insert(list(storage.names), values)))
     return exp.Merge(
         this=target,
@@ -88,7 +96,7 @@ def merge(
 
 
 def change_rows(
-    storage: Storage, operation: exp.Expression, rows: exp.Expression, *, only_unit: bool = False
+    storage: Storage, operation: exp.Expr, rows: exp.Expr, *, only_unit: bool = False
 ) -> exp.Select:
     """Rows of a merge source; without values where only the unit counts."""
     outputs = [alias(operation, names.OPERATION), alias(null_of("string"), names.CONTROL)]
@@ -98,8 +106,8 @@ def change_rows(
     return select(outputs, rows)
 
 
-def _control_row(storage: Storage, move: Move, guard: exp.Expression | None) -> exp.Select:
-    value: exp.Expression = text(move.new)
+def _control_row(storage: Storage, move: Move, guard: exp.Expr | None) -> exp.Select:
+    value: exp.Expr = text(move.new)
     if guard is not None:
         value = case(guard, value, raise_error(names.SURVIVORS))
     return exp.Select(
@@ -126,11 +134,11 @@ def move_only(move: Move) -> exp.Update:
     )
 
 
-def _when(matched: bool, condition: exp.Expression | None, then: exp.Expression) -> exp.When:
+def _when(matched: bool, condition: exp.Expr | None, then: exp.Expr) -> exp.When:
     return exp.When(matched=matched, condition=condition, then=then)
 
 
-def _insert(columns: list[str], values: list[exp.Expression]) -> exp.Insert:
+def _insert(columns: list[str], values: list[exp.Expr]) -> exp.Insert:
     return exp.Insert(
         this=exp.Tuple(expressions=[exp.column(c, quoted=True) for c in columns]),
         expression=exp.Tuple(expressions=[v.copy() for v in values]),

@@ -29,9 +29,9 @@ def stage_delta(storage: Storage, states: States, *, float_sums: str) -> exp.Que
     """The netted delta in the columns of storage; None if nothing that the view reads changed."""
     if isinstance(storage.core, Aggregate):
         rows = storage.core.aggregated(states)
-        return rows and _summary_delta(storage, rows, float_sums)
+        return _summary_delta(storage, rows, float_sums) if rows else None
     rows = storage.core.tuple_delta(states)
-    return rows and _netted(storage, rows)
+    return _netted(storage, rows) if rows else None
 
 
 def _netted(storage: Storage, rows: Signed) -> exp.Query:
@@ -41,7 +41,9 @@ def _netted(storage: Storage, rows: Signed) -> exp.Query:
     keys = [column(c.name) for c in storage.columns]
     total = exp.Sum(this=column(names.WEIGHT))
     query = select([*keys, alias(total, names.WEIGHT)], subquery(inner, "signed"))
-    return query.group_by(*keys).having(exp.NEQ(this=total.copy(), expression=number(0)))
+    return query.group_by(*keys, copy=False).having(
+        exp.NEQ(this=total.copy(), expression=number(0)), copy=False
+    )
 
 
 def _summary_delta(storage: Storage, rows: Signed, float_sums: str) -> exp.Query:
@@ -51,21 +53,17 @@ def _summary_delta(storage: Storage, rows: Signed, float_sums: str) -> exp.Query
     if any(s.total for s in storage.sums):
         # Every row on its own, so that a value is added or subtracted in its own type.
         times = exp.Abs(this=weight)
-        rows = Signed(
-            expand_copies(rows.query, [*sources, *arguments, names.WEIGHT], times), True
-        )
-        sign: exp.Expression = case(_positive(weight), number(1), number(-1))
+        rows = Signed(expand_copies(rows.query, [*sources, *arguments, names.WEIGHT], times), True)
+        sign: exp.Expr = case(_positive(weight), number(1), number(-1))
     else:
         sign = weight
     inner = select(
         [*(column(c) for c in [*sources, *arguments]), alias(sign, names.WEIGHT)],
         subquery(rows.query, "core"),
     )
-    outputs = [
-        alias(column(c.source), c.name) for c in storage.columns if c.source
-    ]
-    changes: list[tuple[str, exp.Expression]] = [(names.COUNT, exp.Sum(this=weight.copy()))]
-    flags: list[exp.Expression] = []
+    outputs = [alias(column(c.source), c.name) for c in storage.columns if c.source]
+    changes: list[tuple[str, exp.Expr]] = [(names.COUNT, exp.Sum(this=weight.copy()))]
+    flags: list[exp.Expr] = []
     for s in storage.sums:
         value = column(s.argument)
         counted = case(is_not_null(value), weight, number(0))
@@ -82,26 +80,26 @@ def _summary_delta(storage: Storage, rows: Signed, float_sums: str) -> exp.Query
         subquery(inner, "signed"),
     )
     # A group whose visible and hidden values all stay is not written.
-    differs = [exp.NEQ(this=e.copy(), expression=number(0)) for _, e in changes]
+    differs: list[exp.Expr] = [exp.NEQ(this=e.copy(), expression=number(0)) for _, e in changes]
     if flags:
         differs.append(exp.EQ(this=_flag(flags), expression=number(1)))
     if storage.unit:
-        query = query.group_by(*(column(c.source) for c in storage.columns if c.source))
-    return query.having(exp.or_(*differs))
+        query = query.group_by(*(column(c.source) for c in storage.columns if c.source), copy=False)
+    return query.having(exp.or_(*differs), copy=False)
 
 
-def _flag(conditions: list[exp.Expression]) -> exp.Expression:
+def _flag(conditions: list[exp.Expr]) -> exp.Expr:
     """1 for a group where a double was taken away: adding is not invertible there."""
     if not conditions:
         return exp.Max(this=number(0))
     return exp.Max(this=case(exp.or_(*(c.copy() for c in conditions)), number(1), number(0)))
 
 
-def _positive(weight: exp.Expression) -> exp.Expression:
+def _positive(weight: exp.Expr) -> exp.Expr:
     return exp.GT(this=weight.copy(), expression=number(0))
 
 
-def _negative(weight: exp.Expression) -> exp.Expression:
+def _negative(weight: exp.Expr) -> exp.Expr:
     return exp.LT(this=weight.copy(), expression=number(0))
 
 

@@ -23,7 +23,7 @@ class Call:
 
     output: str
     function: str
-    argument: exp.Expression | None
+    argument: exp.Expr | None
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Aggregate(Operator):
 
     name = "aggregate"
     input: Operator
-    keys: tuple[tuple[str, exp.Expression], ...]
+    keys: tuple[tuple[str, exp.Expr], ...]
     calls: tuple[Call, ...]
     grouped: bool
 
@@ -49,9 +49,9 @@ class Aggregate(Operator):
         return tuple(n for n, _ in self.keys)
 
     @property
-    def arguments(self) -> tuple[exp.Expression, ...]:
+    def arguments(self) -> tuple[exp.Expr, ...]:
         """The distinct aggregated expressions, in order of appearance."""
-        found: list[exp.Expression] = []
+        found: list[exp.Expr] = []
         for call in self.calls:
             if call.argument is not None and call.argument not in found:
                 found.append(call.argument)

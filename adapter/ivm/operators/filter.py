@@ -14,7 +14,7 @@ from ivm.sql import column, columns_in, conjuncts
 class Filter(Operator):
     name = "filter"
     input: Operator
-    condition: exp.Expression
+    condition: exp.Expr
 
     @property
     def inputs(self) -> tuple[Operator, ...]:
@@ -54,7 +54,7 @@ class Filter(Operator):
         return self.condition.sql("spark")
 
 
-def equality_dependencies(conditions: tuple[exp.Expression, ...]) -> tuple[Dependency, ...]:
+def equality_dependencies(conditions: tuple[exp.Expr, ...]) -> tuple[Dependency, ...]:
     """`a = b` makes each determine the other; `a = literal` makes `a` constant."""
     found: list[Dependency] = []
     for condition in conditions:

@@ -20,7 +20,7 @@ from ivm.sql import alias, column, columns_in, conjunction, subquery, union_all
 class Join(Operator):
     name = "join"
     operands: tuple[Operator, ...]
-    conditions: tuple[exp.Expression, ...]
+    conditions: tuple[exp.Expr, ...]
 
     @property
     def inputs(self) -> tuple[Operator, ...]:
@@ -78,22 +78,24 @@ class Join(Operator):
             remaining = [c for c in remaining if c not in usable]
             right = subquery(rows[i].query, aliases[i])
             if usable:
-                query = query.join(right, on=conjunction(usable), join_type="inner")
+                query = query.join(right, on=conjunction(usable), join_type="inner", copy=False)
             else:
-                query = query.join(right, join_type="cross")
-        outputs: list[exp.Expression] = [column(c) for c in self.columns]
+                query = query.join(right, join_type="cross", copy=False)
+        outputs: list[exp.Expr] = [column(c) for c in self.columns]
         weights = [column(names.WEIGHT, a) for a, r in zip(aliases, rows, strict=True) if r.signed]
         if weights:
-            product: exp.Expression = weights[0]
+            product: exp.Expr = weights[0]
             for weight in weights[1:]:
                 product = exp.Mul(this=product, expression=weight)
             outputs.append(alias(product, names.WEIGHT))
-        query = query.select(*outputs)
+        query = query.select(*outputs, copy=False)
         if remaining:
-            query = query.where(conjunction(remaining))
+            query = query.where(conjunction(remaining), copy=False)
         small = [exp.to_identifier(aliases[i]) for i in order if rows[i].small]
         if small and len(rows) > 1:
-            query.set("hint", exp.Hint(expressions=[exp.Anonymous(this="BROADCAST", expressions=small)]))
+            query.set(
+                "hint", exp.Hint(expressions=[exp.Anonymous(this="BROADCAST", expressions=small)])
+            )
         return Signed(query, bool(weights), any(r.small for r in rows))
 
     def _order(self, start: int) -> list[int]:

@@ -14,7 +14,7 @@ from ivm.sql import alias, column, columns_in
 class Project(Operator):
     name = "project"
     input: Operator
-    outputs: tuple[tuple[str, exp.Expression], ...]
+    outputs: tuple[tuple[str, exp.Expr], ...]
 
     @property
     def inputs(self) -> tuple[Operator, ...]:
@@ -38,8 +38,10 @@ class Project(Operator):
         child = self.input.require(used)
         present = {e.name for _, e in kept if isinstance(e, exp.Column)}
         hidden = tuple((i, column(i)) for i in child.ids if i not in present)
-        outputs = kept + hidden or self.outputs[:1]
-        return replace(self, input=child, outputs=outputs)
+        if not kept + hidden:
+            # Of a row without IDs of which nothing is read, one column carries that it exists.
+            return self.require(frozenset({self.outputs[0][0]}))
+        return replace(self, input=child, outputs=kept + hidden)
 
     def dependencies(self) -> tuple[Dependency, ...]:
         found = list(self.input.dependencies())

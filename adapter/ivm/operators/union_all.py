@@ -43,7 +43,9 @@ class UnionAll(Operator):
         return tuple(dict.fromkeys(found))
 
     def _output(self, number_: int, source: str) -> str:
-        shown = dict(zip(reversed(self.branch_columns[number_]), reversed(self.visible), strict=True))
+        shown = dict(
+            zip(reversed(self.branch_columns[number_]), reversed(self.visible), strict=True)
+        )
         if source in shown:
             return shown[source]
         return next(o for o, n, c in self.carried if n == number_ and c == source)
@@ -78,8 +80,10 @@ class UnionAll(Operator):
         deltas = [b.tuple_delta(states) for b in self.branches]
         if not any(deltas):
             return None
-        rows = [d or empty(b.state(states, "post"), signed=True) for d, b in
-                zip(deltas, self.branches, strict=True)]
+        rows = [
+            d or empty(b.state(states, "post"), signed=True)
+            for d, b in zip(deltas, self.branches, strict=True)
+        ]
         return replace(self._united(rows), small=True)
 
     def _united(self, rows: list[Signed]) -> Signed:

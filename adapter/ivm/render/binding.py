@@ -29,13 +29,13 @@ class Binding:
     staged: Mapping[str, str] = field(default_factory=dict)
 
 
-def fill(tree: exp.Expression, binding: Binding) -> exp.Expression:
+def fill(tree: exp.Expr, binding: Binding) -> exp.Expr:
     """Replace every hole; a hole without a filling is an error, never a table of that name."""
 
-    def replace(node: exp.Expression) -> exp.Expression:
+    def replace(node: exp.Expr) -> exp.Expr:
         if not isinstance(node, exp.Table):
             return node
-        new: exp.Expression
+        new: exp.Expr
         if not node.db and node.name == names.STORAGE:
             new = binding.storage.copy()
         elif node.db == names.STAGE:
@@ -53,7 +53,7 @@ def fill(tree: exp.Expression, binding: Binding) -> exp.Expression:
             new.set("alias", node.args["alias"].copy())
         return new
 
-    return tree.copy().transform(replace)
+    return tree.transform(replace)
 
 
 def changes_of(table: str) -> str:

@@ -11,7 +11,7 @@ from ivm.render.binding import Binding, fill
 from ivm.sql import text
 
 
-def statement(tree: exp.Expression, binding: Binding) -> str:
+def statement(tree: exp.Expr, binding: Binding) -> str:
     return to_sql(fill(tree, binding), pretty=True)
 
 

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dbt.adapters.sparkivm.keys import Keys
+from sqlglot import exp
+
 from ivm.catalog import Table, View
 from ivm.dialect import to_sql
 from ivm.errors import IvmError, Reason, Unsupported
-from sqlglot import exp
 
 Read = Callable[[str], list[dict[str, Any]]]
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from dbt.adapters.sparkivm.catalog import table_of
+
 from ivm.dialect import to_sql
 from ivm.render.delta_lake import Diff, Feed, Unchanged
 

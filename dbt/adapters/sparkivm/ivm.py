@@ -15,6 +15,7 @@ from dbt.adapters.sparkivm.executor import Executor
 from dbt.adapters.sparkivm.keys import Keys
 from dbt.adapters.sparkivm.refresh import Outcome, Refresh, Target
 from dbt_common.exceptions import DbtRuntimeError
+
 from ivm import names
 from ivm.compiler import Options, compile_view
 from ivm.errors import IvmError, Unsupported

@@ -21,6 +21,8 @@ from dbt.adapters.sparkivm.config import IvmConfig
 from dbt.adapters.sparkivm.executor import Executor
 from dbt.adapters.sparkivm.keys import Keys
 from dbt.adapters.sparkivm.state import Control, definition_of, inputs_of
+from sqlglot import exp
+
 from ivm import names
 from ivm.apply.choice import Form, after, choose
 from ivm.apply.measure import Measures, read_measures
@@ -41,7 +43,6 @@ from ivm.render import (
 from ivm.render.binding import changes_of
 from ivm.render.delta_lake import Unchanged, version_of
 from ivm.sql import column
-from sqlglot import exp
 
 ATTEMPTS = 3
 LARGE_CHANGE = 1_000_000
@@ -231,7 +232,9 @@ class Refresh:
                 raise Rebuild(f"source {name} cannot be read as before: {_first(error)}") from error
             change = classify(history, before, lambda n, name=name: self._history(name, n))
             if change.kind == "recreated":
-                raise Rebuild(f"source {name} was dropped and created again, or restored from a copy")
+                raise Rebuild(
+                    f"source {name} was dropped and created again, or restored from a copy"
+                )
             changes.append(change)
         return changes
 
@@ -345,9 +348,7 @@ class Refresh:
         row = self.executor.read("measure the delta", statement(view.measure(), binding))[0]
         return read_measures(view.storage, row), binding
 
-    def _hold(
-        self, purpose: str, query: exp.Query, binding: Binding, staged: list[str]
-    ) -> str:
+    def _hold(self, purpose: str, query: exp.Query, binding: Binding, staged: list[str]) -> str:
         name = f"{names.PREFIX}stage_{uuid.uuid4().hex[:12]}"
         staged.append(name)
         self.executor.write(f"stage the {purpose}", stage_table(name, query, binding))
@@ -386,12 +387,12 @@ class Refresh:
         self.outcome.rows_updated = max(0, _count(row, "num_updated_rows") - 1)
 
     def _move_only(self, storage: exp.Table, move: Move, why: str) -> None:
-        row = self.executor.write(
-            "move the versions", statement(move_only(move), Binding(storage))
-        )
+        row = self.executor.write("move the versions", statement(move_only(move), Binding(storage)))
         if _count(row, "num_affected_rows") != 1:
-            raise IvmError(f"model {self.model}: its storage has no control row any more",
-                           hint="run it with --full-refresh")
+            raise IvmError(
+                f"model {self.model}: its storage has no control row any more",
+                hint="run it with --full-refresh",
+            )
         self.outcome.strategy, self.outcome.reason = "nothing to do", why
 
     # -- rebuild ------------------------------------------------------------------------------
@@ -515,9 +516,7 @@ class Refresh:
             )
             rows = self.executor.read(f"check the key of {table.name}", to_sql(query, pretty=True))
             if rows:
-                examples = "; ".join(
-                    ", ".join(f"{k}={v}" for k, v in row.items()) for row in rows
-                )
+                examples = "; ".join(", ".join(f"{k}={v}" for k, v in row.items()) for row in rows)
                 self.outcome.warnings.append(
                     f"key ({', '.join(table.primary_key.columns)}) of {table.name}, declared in "
                     f"{table.primary_key.origin}, is violated: {examples}"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dbt.adapters.sparkivm.changes import Pin
+
 from ivm.compiler import CompiledView
 from ivm.dialect import to_sql
 from ivm.opaque import OpaqueView
