@@ -67,10 +67,7 @@ class CompiledView:
         """All stored rows from the pinned states, and the control row."""
         states = Pinned(frozenset())
         core = self.storage.core
-        if isinstance(core, Aggregate):
-            rows = core.summed(states)
-        else:
-            rows = core.state(states, "post")
+        rows = core.summed(states) if isinstance(core, Aggregate) else core.state(states, "post")
         return self.storage.with_control(self.storage.contents(rows), text(control))
 
     def facade(self) -> exp.Select:

@@ -99,6 +99,9 @@ _TERMS: dict[TokenType, type[exp.Binary]] = {
     TokenType.DASH: exp.Sub,
     TokenType.DPIPE: exp.DPipe,
 }
+_SYMBOLS = frozenset(
+    {"<=>", "==", "::", "||", "|>", ">=", "<=", "<>", "!=", "=>", "->", "/*+", "{{", "}}"}
+)
 _SIGNS = {TokenType.PLUS: "", TokenType.DASH: "-"}
 _UNITS = frozenset(
     unit + plural
@@ -359,6 +362,9 @@ class _Generator(SparkGenerator):
     def nullsafeeq_sql(self, expression: exp.NullSafeEQ) -> str:
         return self.binary(expression, "<=>")
 
+    def bitwisenot_sql(self, expression: exp.BitwiseNot) -> str:
+        return f"~ {self.sql(expression, 'this')}"
+
     def not_sql(self, expression: exp.Not) -> str:
         this = expression.this
         if isinstance(this, exp.Is) and isinstance(this.expression, exp.Null | exp.Boolean):
@@ -388,6 +394,12 @@ class SPARK(Spark):
 
     class Tokenizer(Spark.Tokenizer):
         STRING_ESCAPES = ["\\", "'", '"']
+        # Without the operators of other databases, such as ~~ for LIKE.
+        KEYWORDS = {
+            word: kind
+            for word, kind in Spark.Tokenizer.KEYWORDS.items()
+            if word[0].isalnum() or word in _SYMBOLS
+        }
 
         def tokenize(self, sql: str) -> list[Token]:
             found: list[Token] = []
@@ -437,19 +449,22 @@ _BINDING: dict[type[exp.Expr], int] = {
     exp.Neg: 12,
     exp.BitwiseNot: 12,
 }
-_TIGHT: dict[type[exp.Expr], int] = {
-    exp.Bracket: _PRIMARY,
-    exp.Dot: _PRIMARY,
-    exp.Collate: _PRIMARY,
-    exp.Extract: 5,
+_TIGHT: dict[tuple[type[exp.Expr], str], int] = {
+    (exp.Bracket, "this"): _PRIMARY,
+    (exp.Bracket, "expressions"): 5,
+    (exp.Dot, "this"): _PRIMARY,
+    (exp.Collate, "this"): _PRIMARY,
+    (exp.Extract, "expression"): 5,
+    (exp.Trim, "this"): 5,
+    (exp.Trim, "expression"): 5,
 }
 
 
 def _needs(parent: exp.Expr, key: str) -> int:
     """How tightly the operand of a node under this key has to hold together."""
     kind = type(parent)
-    if kind in _TIGHT:
-        return _TIGHT[kind] if key == "this" or kind is exp.Extract else 0
+    if (kind, key) in _TIGHT:
+        return _TIGHT[kind, key]
     own = _BINDING.get(kind, 0)
     if own <= 3 or own >= 12:
         return own

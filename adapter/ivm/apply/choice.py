@@ -30,7 +30,7 @@ def choose(storage: Storage, measures: Measures) -> Form:
 
 
 def after(form: Form, error: str) -> Form | None:
-    """The form to take when the commit refused with one of our own errors; None if there is none."""
+    """The form to take after the commit refused with an error of ours; None if there is none."""
     if names.SURVIVORS in error and form.name == "keyed_rows":
         return Form("counted_rows")
     if names.OVERFLOW in error and form.recompute != "all":

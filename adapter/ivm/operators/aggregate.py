@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from ivm.plan import Dependency, Operator, Signed, State, States, selected
-from ivm.sql import alias, columns_in
+from ivm.sql import alias, columns_in, number
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ class Aggregate(Operator):
     def _arguments(self, rows: Signed) -> Signed:
         outputs = [alias(e, n) for n, e in self.keys]
         outputs += [alias(a, argument_name(i)) for i, a in enumerate(self.arguments)]
-        return selected(rows, outputs)
+        # COUNT(*) of everything reads no column, but a SELECT needs one.
+        return selected(rows, outputs or [alias(number(1), argument_name(0))])
 
     def state(self, states: States, which: State) -> Signed:
         raise NotImplementedError("an aggregate is the top of a maintained plan")
