@@ -476,12 +476,12 @@ def _needs(parent: exp.Expr, key: str) -> int:
 
 def _with_parentheses(tree: exp.Expr) -> exp.Expr:
     tree = tree.copy()
-    for node in list(tree.walk(bfs=False)):
-        parent = node.parent
-        if parent is not None and _BINDING.get(type(node), _PRIMARY) < _needs(
-            parent, str(node.arg_key)
-        ):
-            node.replace(exp.Paren(this=node.copy()))
+    for node in list(tree.walk()):
+        parent, binding = node.parent, _BINDING.get(type(node), _PRIMARY)
+        if parent is not None and binding < _needs(parent, str(node.arg_key)):
+            wrapped = exp.Paren()
+            node.replace(wrapped)
+            wrapped.set("this", node)
     return tree
 
 
