@@ -347,6 +347,7 @@ class _Generator(SparkGenerator):
             for kind, transform in SparkGenerator.TRANSFORMS.items()
             if kind not in (exp.Select, exp.WithinGroup, exp.Trim)
         },
+        exp.TryCast: lambda self, e: self.trycast_sql(e),
         exp.BitwiseLeftShift: lambda self, e: self.binary(e, "<<"),
         exp.BitwiseRightShift: lambda self, e: self.binary(e, ">>"),
         # With parentheses they would no longer give way to a column of the same name.
@@ -389,8 +390,8 @@ class _Generator(SparkGenerator):
         return f"TRIM({before} FROM {this})" if before else f"TRIM({this})"
 
 
-class SPARK(Spark):
-    """sqlglot's Spark dialect, made faithful; for sqlglot its name is `spark`."""
+class SparkIvm(Spark):
+    """sqlglot's Spark dialect, made faithful; sqlglot knows it as `sparkivm`."""
 
     class Tokenizer(Spark.Tokenizer):
         STRING_ESCAPES = ["\\", "'", '"']
@@ -418,6 +419,9 @@ class SPARK(Spark):
 
     Parser = _Parser
     Generator = _Generator
+
+
+SPARK = SparkIvm
 
 
 # How tightly what a node prints holds together; operands that hold less get parentheses.

@@ -768,7 +768,7 @@ class Texts:
 def test_random_expressions(judge: Judge) -> None:
     texts = Texts(seed=7)
     valid = 0
-    for _ in range(600):
+    for _ in range(300):
         sql = f"select {texts.condition(4)} as r from t"
         if judge.accepts(sql):
             try:
@@ -778,7 +778,7 @@ def test_random_expressions(judge: Judge) -> None:
             valid += 1
             for text in (to_sql(tree), to_sql(tree, pretty=True), to_sql(in_parentheses(tree))):
                 assert judge.same_text(sql, text), (sql, text)
-    assert valid > 550
+    assert valid > 270
 
 
 def test_random_strings(judge: Judge) -> None:
