@@ -681,7 +681,7 @@ def test_the_sets_are_those_of_spark(spark: SparkSession, listing: ModuleType) -
                 assert listing.kind(spark, name, registry[name]) == title, name
 
 
-def test_volatile_calls_are_not_deterministic_for_spark(
+def test_scalar_functions_are_deterministic_for_spark(
     spark: SparkSession, listing: ModuleType
 ) -> None:
     registry = listing.scalar_registry(spark)
