@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import duckdb
@@ -40,7 +40,7 @@ def to_duckdb(tree: exp.Expression) -> str:
     return simple.sql("duckdb", comments=False, copy=False)
 
 
-@cache
+@lru_cache(64)
 def spark_to_duckdb(sql: str) -> str:
     return to_duckdb(parse(sql))
 
@@ -116,6 +116,9 @@ class DuckDb:
         self.compiled: dict[int, CompiledView] = {}
         self.written: dict[int, set[str]] = {}
         self.statements: list[str] = []
+
+    def close(self) -> None:
+        self.connection.close()
 
     def run(self, sql: str) -> Any:
         self.statements.append(sql)

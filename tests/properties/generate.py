@@ -122,8 +122,8 @@ class Views:
 
     def view(self) -> str:
         prefix = self.with_clause()
-        body = self.pick.of((self.plain, self.grouped, self.plain, self.over_groups, self.plain, self.grouped))()
-        return prefix + body
+        rows, groups = self.plain, self.grouped
+        return prefix + self.pick.of((rows, groups, rows, self.over_groups, rows, groups))()
 
     def with_clause(self) -> str:
         parts = []
@@ -254,7 +254,10 @@ class Views:
         left = [(f"{a}.{c}", k) for a, columns in before for c, k in columns]
         right = [(f"{new[0]}.{c}", k) for c, k in new[1]]
         comparable = [
-            (one, two) for one, k in left for two, m in right if k == m or {k, m} == {"int", "bigint"}
+            (one, two)
+            for one, k in left
+            for two, m in right
+            if k == m or {k, m} == {"int", "bigint"}
         ]
         both = left + right
         if not comparable or self.pick.chance(10):
@@ -263,7 +266,8 @@ class Views:
         for _ in range(self.pick.of((1, 1, 2))):
             numbers = [p for p in comparable if all(c[-2:] in ("id", ".k") for c in p)]
             one, two = self.pick.of(numbers if numbers and self.pick.chance(75) else comparable)
-            parts.append(f"{one} {self.pick.of(('=', '=', '=', '=', '<=>', '<', '>=', '<>'))} {two}")
+            operator = self.pick.of(("=", "=", "=", "=", "<=>", "<", ">=", "<>"))
+            parts.append(f"{one} {operator} {two}")
         if self.pick.chance(15):
             parts.append(self.condition(both, 1))
         return self.pick.of((" and ", " and ", " and ", " or ")).join(parts)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from sqlglot import exp
+
 from ivm import names
 from ivm.apply import measure
 from ivm.apply.choice import Form
 from ivm.apply.merge import Move, move_only
-from sqlglot import exp
-
 from tests.properties.case import Case, Table
 from tests.properties.duckdb_engine import DuckDb
 from tests.properties.engine import Maintained, Refused, catalog_of

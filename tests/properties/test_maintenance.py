@@ -18,12 +18,15 @@ COMMON = {
 }
 
 
-def maintained(case: Case, engine: str = "duckdb") -> None:
+def maintained(case: Case) -> None:
+    duckdb = DuckDb()
     try:
-        run(case, DuckDb())
+        run(case, duckdb)
     except BaseException as error:
-        error.add_note(f"{case}\nreplay: python -m tests.properties.replay {case.word()} {engine}")
+        error.add_note(f"{case}\nreplay: python -m tests.properties.replay {case.word()}")
         raise
+    finally:
+        duckdb.close()
 
 
 @settings(max_examples=300, derandomize=True, **COMMON)
