@@ -47,10 +47,8 @@ def _reasons(tree: exp.Expr) -> Iterator[Reason]:
             yield from _query(node)
         elif isinstance(node, exp.Join):
             yield from _join(node)
-        elif isinstance(node, exp.Group):
-            for clause in ("grouping_sets", "cube", "rollup", "totals"):
-                if node.args.get(clause):
-                    yield Reason("GROUPING SETS, CUBE or ROLLUP", to_sql(node))
+        elif isinstance(node, exp.GroupingSets | exp.Cube | exp.Rollup):
+            yield Reason("GROUPING SETS, CUBE or ROLLUP", to_sql(node.parent or node))
         elif isinstance(node, exp.Table):
             yield from _table(node)
         elif isinstance(node, exp.With) and node.args.get("recursive"):
@@ -99,10 +97,8 @@ def _in_expression(node: exp.Expr) -> bool:
 
 
 def _join(node: exp.Join) -> Iterator[Reason]:
-    if node.side:
-        yield Reason(f"{node.side} JOIN", to_sql(node))
-    elif node.kind not in ("", "INNER", "CROSS"):
-        yield Reason(f"{node.kind} JOIN", to_sql(node))
+    if node.side or node.kind not in ("", "INNER", "CROSS"):
+        yield Reason(" ".join(filter(None, (node.side, node.kind, "JOIN"))), to_sql(node))
 
 
 def _table(node: exp.Table) -> Iterator[Reason]:

@@ -338,6 +338,8 @@ class _Parser(SparkParser):
 
 class _Generator(SparkGenerator):
     SUPPORTS_TEMPORAL_PRECISION = True
+    # A WITH stays where it was written: moved up, its names would be seen by more than before.
+    EXPRESSIONS_WITHOUT_NESTED_CTES = set()
     TABLESAMPLE_SEED_KEYWORD = "REPEATABLE"
 
     TYPE_MAPPING = {**SparkGenerator.TYPE_MAPPING, exp.DType.TIME: "TIME"}
