@@ -93,5 +93,6 @@ def literal(value: Any, type_: str) -> str:
     if value is None:
         return f"CAST(NULL AS {type_})"
     if type_ in ("string", "date") or type_.startswith("decimal"):
-        return f"CAST('{value}' AS {type_})"
+        text = value.replace("'", "''")
+        return f"CAST('{text}' AS {type_})"
     return f"CAST({value!r} AS {type_})"

@@ -8,10 +8,10 @@ groups, found by (store_id, date)
   __ivm_present_0 bigint
   __ivm_sum_0 bigint
 SELECT
-  CAST(`store_id` AS INT) AS `store_id`,
-  CAST(`date` AS DATE) AS `date`,
-  CAST(`__ivm_sum_0` AS BIGINT) AS `daily_total`,
-  CAST(`__ivm_count` AS BIGINT) AS `total_count`
+  `store_id`,
+  `date`,
+  `__ivm_sum_0` AS `daily_total`,
+  `__ivm_count` AS `total_count`
 FROM `@storage`
 WHERE
   `__ivm_ctl` IS NULL

@@ -7,8 +7,8 @@ groups, found by (did)
   __ivm_present_0 bigint
   __ivm_sum_0 bigint
 SELECT
-  CAST(`did` AS STRING) AS `did`,
-  CAST(`__ivm_sum_0` AS BIGINT) AS `cost`
+  `did`,
+  `__ivm_sum_0` AS `cost`
 FROM `@storage`
 WHERE
   `__ivm_ctl` IS NULL

@@ -8,9 +8,9 @@ rows, found by (pid, did)
   __ivm_id_2 string
   __ivm_id_3 string
 SELECT
-  CAST(`did` AS STRING) AS `did`,
-  CAST(`pid` AS STRING) AS `pid`,
-  CAST(`price` AS INT) AS `price`
+  `did`,
+  `pid`,
+  `price`
 FROM `@storage`
 WHERE
   `__ivm_ctl` IS NULL

@@ -6,8 +6,8 @@ rows, found by (s, __ivm_id_1, d)
   d string
   __ivm_id_1 string
 SELECT
-  CAST(`s` AS STRING) AS `s`,
-  CAST(`d` AS STRING) AS `d`
+  `s`,
+  `d`
 FROM `@storage`
 WHERE
   `__ivm_ctl` IS NULL

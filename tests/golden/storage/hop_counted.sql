@@ -6,9 +6,9 @@ groups, found by (s, d)
   d string
   __ivm_count bigint
 SELECT
-  CAST(`s` AS STRING) AS `s`,
-  CAST(`d` AS STRING) AS `d`,
-  CAST(`__ivm_count` AS BIGINT) AS `n`
+  `s`,
+  `d`,
+  `__ivm_count` AS `n`
 FROM `@storage`
 WHERE
   `__ivm_ctl` IS NULL

@@ -5,7 +5,7 @@ bag, found by (a, __ivm_id_1)
   a string
   __ivm_id_1 string
 SELECT
-  CAST(`a` AS STRING) AS `a`
+  `a`
 FROM `@storage`
 WHERE
   `__ivm_ctl` IS NULL
