@@ -31,7 +31,8 @@ def unit(plan: Operator) -> tuple[str, ...]:
     dependencies = plan.dependencies()
     for candidate in reversed(list(remaining)):
         others = [i for i in remaining if i != candidate]
-        if candidate in closure(others, dependencies):
+        # A row that a constant identifies is still found by something.
+        if others and candidate in closure(others, dependencies):
             remaining = others
     return tuple(remaining)
 

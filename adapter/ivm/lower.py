@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
+from sqlglot.errors import ParseError
 
 from ivm import functions
 from ivm.catalog import Catalog, Table
@@ -73,7 +74,10 @@ class _Lowering:
         return self.text(sql, Scope({}, namespace))
 
     def text(self, sql: str, scope: Scope) -> Lowered:
-        tree = parse(sql)
+        try:
+            tree = parse(sql)
+        except ParseError as error:
+            raise Unsupported([Reason("SQL that is not read", str(error))]) from error
         check(tree)
         return self.query(tree, scope)
 

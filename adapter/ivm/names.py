@@ -31,15 +31,13 @@ OVERFLOW = "IVM_OVERFLOW"
 STORAGE_SUFFIX = "__ivm"
 
 
-def storage_name(model: str, fingerprint: str | None = None) -> str:
-    """The table behind a model; with a fingerprint, the one built beside it for a new definition.
+def storage_names(model: str) -> tuple[str, str]:
+    """The table behind a model, and the one that a new definition is built in beside it.
 
-    >>> storage_name("orders")
-    'orders__ivm'
-    >>> storage_name("orders", "0123456789abcdef")
-    'orders__ivm_01234567'
+    >>> storage_names("orders")
+    ('orders__ivm', 'orders__ivm_b')
     """
-    return model + STORAGE_SUFFIX + (f"_{fingerprint[:8]}" if fingerprint else "")
+    return model + STORAGE_SUFFIX, model + STORAGE_SUFFIX + "_b"
 
 
 def hidden(kind: str, number: int) -> str:

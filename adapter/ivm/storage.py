@@ -82,10 +82,14 @@ class Storage:
 
     def facade(self) -> exp.Select:
         """Exactly the columns and rows of the user's SELECT."""
-        outputs = [alias(cast(e, t), n) for n, e, t in self.shown]
+        outputs = [alias(self._typed(e, t), n) for n, e, t in self.shown]
         live = is_null(column(names.CONTROL))
         conditions = [live] + ([self.condition] if self.condition is not None else [])
         return select(outputs, exp.table_(names.STORAGE, quoted=True), conjunction(conditions))
+
+    def _typed(self, expression: exp.Expr, type_: str) -> exp.Expr:
+        stored = isinstance(expression, exp.Column) and self.type_of(expression.name) == type_
+        return expression if stored else cast(expression, type_)
 
     def contents(self, rows: Signed) -> exp.Select:
         """Rows of the core (for groups: keys and arguments) to stored rows, without control."""

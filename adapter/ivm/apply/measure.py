@@ -76,8 +76,10 @@ def measure(storage: Storage) -> exp.Query:
             ("deleted", exp.Sum(this=column(names.DELETED))),
             ("inserted", exp.Sum(this=column(names.INSERTED))),
             # Two rows that become one are as much a violated key as one that becomes two.
-            ("most", exp.Max(this=exp.func(
-                "greatest", column(names.INSERTED), column(names.DELETED)))),
+            (
+                "most",
+                exp.Max(this=exp.func("greatest", column(names.INSERTED), column(names.DELETED))),
+            ),
             ("recompute", number(0)),
         ]
     outputs = [alias(exp.Count(this=exp.Star()), "units")]

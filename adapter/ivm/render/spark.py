@@ -39,8 +39,24 @@ def build_storage(
 
 
 def facade_view(
-    view: exp.Table, query: exp.Query, binding: Binding, properties: Mapping[str, str]
+    view: exp.Table,
+    query: exp.Query,
+    binding: Binding,
+    properties: Mapping[str, str],
+    comment: str = "",
+    comments: Mapping[str, str] | None = None,
 ) -> str:
-    pairs = ", ".join(f"{to_sql(text(k))} = {to_sql(text(v))}" for k, v in properties.items())
-    clause = f" TBLPROPERTIES ({pairs})" if pairs else ""
-    return f"CREATE OR REPLACE VIEW {to_sql(view)}{clause} AS\n" + statement(query, binding)
+    """`comments` are those of columns, by their names in lower case."""
+    head = f"CREATE OR REPLACE VIEW {to_sql(view)}"
+    if comments:
+        columns = [exp.to_identifier(name, quoted=True) for name in query.named_selects]
+        noted = (
+            f"{to_sql(c)} COMMENT {to_sql(text(comments.get(c.name.lower(), '')))}" for c in columns
+        )
+        head += f" ({', '.join(noted)})"
+    if comment:
+        head += f" COMMENT {to_sql(text(comment))}"
+    if properties:
+        pairs = ", ".join(f"{to_sql(text(k))} = {to_sql(text(v))}" for k, v in properties.items())
+        head += f" TBLPROPERTIES ({pairs})"
+    return f"{head} AS\n" + statement(query, binding)

@@ -15,6 +15,7 @@ from ivm.dialect import to_sql
 from ivm.errors import IvmError, Reason, Unsupported
 
 Read = Callable[[str], list[dict[str, Any]]]
+FEED_ON = "delta.enablechangedatafeed=true"
 
 
 class WarehouseCatalog:
@@ -133,6 +134,7 @@ class WarehouseCatalog:
             "columns": [c for c, _ in rows[:end]],
             "types": [t for _, t in rows[:end]],
             "format": details.get("Provider", "unknown").lower(),
+            "feed": FEED_ON in details.get("Table Properties", "").lower(),
         }
 
     def _describe(self, name: str, form: str = "") -> list[dict[str, Any]]:
@@ -150,3 +152,13 @@ class WarehouseCatalog:
 def table_of(name: str) -> exp.Table:
     database, _, table = name.rpartition(".")
     return exp.table_(table, db=database or None, quoted=True)
+
+
+def without_feed(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What a relation means: whether it has a change feed is no part of that."""
+    return {k: v for k, v in facts.items() if k != "feed"}
+
+
+def types_of(facts: Mapping[str, Any]) -> dict[str, str]:
+    columns = (str(c).lower() for c in facts.get("columns", ()))
+    return dict(zip(columns, facts.get("types", ()), strict=False))

@@ -38,7 +38,18 @@ WITHOUT_DATA = frozenset(
         "ADD DELETION VECTORS TOMBSTONES",
     }
 )
-REPLACING = ("CREATE OR REPLACE TABLE", "REPLACE TABLE")
+# What the feed tells exactly. After others (replaced, restored, columns renamed or dropped) a feed
+# that starts at the commit reads old rows by the new columns, silently: two snapshots tell those.
+FED = WITHOUT_DATA | {
+    "WRITE",
+    "MERGE",
+    "UPDATE",
+    "DELETE",
+    "TRUNCATE",
+    "STREAMING UPDATE",
+    "COPY INTO",
+    "ADD COLUMNS",
+}
 # Errors after which the changes cannot be read any more; the view is rebuilt and says which.
 UNREADABLE = (
     "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",
@@ -95,11 +106,12 @@ class Change:
     """How one source moved from `before` to `pin`."""
 
     name: str
-    kind: Literal["none", "no data", "data", "recreated"]
+    kind: Literal["none", "no data", "data", "recreated", "gap"]
     pin: Pin
     before: Pin
     rows: int | None = None
-    replaced: bool = False
+    replaced: bool = False  # so that the feed does not tell it
+    overwritten: bool = False  # by a commit that can bring other columns along
 
     def source(self, columns: tuple[str, ...], *, feed: bool) -> Unchanged:
         table = table_of(self.name)
@@ -129,22 +141,29 @@ def classify(history: History, before: Pin, read_more: Callable[[int], History])
         commits = tuple(c for c in history.commits if int(c["version"]) <= pin.version)
         history = History(name, commits)
     known = {int(c["version"]): c["timestamp"] for c in history.commits}
-    if before.version in known and known[before.version] != before.timestamp:
+    if known.get(before.version, before.timestamp) != before.timestamp:
         return Change(name, "recreated", pin, before)
     recent = history.since(before.version)
-    if all(_operation(c) in WITHOUT_DATA for c in recent) and len(recent) == needed - 1:
+    # Delta reads the feed over a gap in its log without a word.
+    if before.version not in known or len(recent) != needed - 1:
+        return Change(name, "gap", pin, before)
+    if all(_operation(c) in WITHOUT_DATA for c in recent):
         return Change(name, "no data", pin, before)
-    replaced = any(_operation(c).startswith(REPLACING) for c in recent)
-    return Change(name, "data", pin, before, _rows(recent), replaced)
-
-
-def missing_commits(history: History, before: Pin) -> bool:
-    """Delta itself does not complain about a gap in its log when it reads the feed."""
-    return len(history.since(before.version)) != history.pin.version - before.version
+    overwritten = sum(_overwrites(c) for c in recent)
+    replaced = overwritten > 1 or not all(_operation(c) in FED for c in recent)
+    # A replaced table says how many rows it has, not how many differ: the diff will tell.
+    rows = 0 if replaced else _rows(recent)
+    return Change(name, "data", pin, before, rows, replaced, overwritten > 0)
 
 
 def _operation(commit: Mapping[str, Any]) -> str:
     return str(commit.get("operation") or "").upper()
+
+
+def _overwrites(commit: Mapping[str, Any]) -> bool:
+    parameters = _mapping(commit.get("operationParameters"))
+    whole = str(parameters.get("mode", "")).strip('"').lower() == "overwrite"
+    return _operation(commit) == "WRITE" and whole and "predicate" not in parameters
 
 
 def _rows(commits: tuple[Mapping[str, Any], ...]) -> int | None:
@@ -153,7 +172,7 @@ def _rows(commits: tuple[Mapping[str, Any], ...]) -> int | None:
     for commit in commits:
         if _operation(commit) in WITHOUT_DATA:
             continue
-        metrics = _metrics(commit.get("operationMetrics"))
+        metrics = _mapping(commit.get("operationMetrics"))
         if _operation(commit) == "MERGE":
             counted = ("numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted")
         elif _operation(commit) == "UPDATE":
@@ -168,7 +187,7 @@ def _rows(commits: tuple[Mapping[str, Any], ...]) -> int | None:
     return total
 
 
-def _metrics(value: Any) -> dict[str, str]:
+def _mapping(value: Any) -> dict[str, str]:
     """A map, or over Thrift its text."""
     if isinstance(value, str):
         import json

@@ -13,7 +13,7 @@ from dbt.adapters.sparkivm.catalog import WarehouseCatalog
 from dbt.adapters.sparkivm.config import IvmConfig
 from dbt.adapters.sparkivm.executor import Executor
 from dbt.adapters.sparkivm.keys import Keys
-from dbt.adapters.sparkivm.refresh import Outcome, Refresh, Target
+from dbt.adapters.sparkivm.refresh import Docs, Outcome, Refresh, Target
 from dbt_common.exceptions import DbtRuntimeError
 
 from ivm import names
@@ -71,6 +71,7 @@ class IvmMixin(metaclass=AdapterMeta):
                 explicit=self._ivm_explicit(),
                 full_refresh=full_refresh,
                 may_rebuild=model["config"].get("full_refresh") is not False,
+                docs=Docs.read(model),
                 drop_table=lambda: self.drop_relation(self._ivm_cached(relation)),  # type: ignore[attr-defined]
                 **(options or {}),  # type: ignore[arg-type]
             )
@@ -154,10 +155,8 @@ class IvmMixin(metaclass=AdapterMeta):
         )
 
     def _ivm_target(self, relation: Any) -> Target:
-        storage = names.storage_name(relation.identifier)
-        existing = tuple(
-            s for s in (storage, storage + "_b") if self._ivm_cached(relation, s) is not None
-        )
+        slots = names.storage_names(relation.identifier)
+        existing = tuple(s for s in slots if self._ivm_cached(relation, s) is not None)
         facade = self._ivm_cached(relation)
         kind = "" if facade is None else ("view" if facade.is_view else "table")
         text = str(getattr(facade, "information", None) or "")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbt.adapters.sparkivm.catalog import WarehouseCatalog, table_of
+from dbt.adapters.sparkivm.catalog import WarehouseCatalog, table_of, types_of, without_feed
 from dbt.adapters.sparkivm.changes import (
     FEEDLESS,
     UNREADABLE,
@@ -20,7 +20,7 @@ from dbt.adapters.sparkivm.changes import (
 from dbt.adapters.sparkivm.config import IvmConfig
 from dbt.adapters.sparkivm.executor import Executor
 from dbt.adapters.sparkivm.keys import Keys
-from dbt.adapters.sparkivm.state import Control, definition_of, inputs_of
+from dbt.adapters.sparkivm.state import Control, definition_of, digest, inputs_of
 from sqlglot import exp
 
 from ivm import names
@@ -47,7 +47,16 @@ from ivm.sql import column
 ATTEMPTS = 3
 LARGE_CHANGE = 1_000_000
 ZONE = "spark.sql.session.timeZone"
-CONFLICTS = (names.STALE, "DELTA_CONCURRENT", "ConcurrentAppendException", "DELTA_METADATA_CHANGED")
+# Somebody else committed first; a new plan starts from what they left.
+CONFLICTS = (
+    names.STALE,
+    names.NO_CONTROL_ROW,
+    "DELTA_CONCURRENT",
+    "ConcurrentAppendException",
+    "DELTA_METADATA_CHANGED",
+    "DELTA_PROTOCOL_CHANGED",
+    "TABLE_OR_VIEW_ALREADY_EXISTS",
+)
 GONE = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_")
 STORAGE_PROPERTIES = {
     # Rows of a view that others are stacked on are read by its feed.
@@ -73,6 +82,30 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Docs:
+    """Descriptions that `persist_docs` asks for. A view takes them only when it is created."""
+
+    relation: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, model: Mapping[str, Any]) -> Docs:
+        wanted = model["config"].get("persist_docs") or {}
+        described = {
+            str(c["name"]).lower(): str(c.get("description") or "")
+            for c in (model.get("columns") or {}).values()
+        }
+        return cls(
+            str(model.get("description") or "") if wanted.get("relation") else "",
+            {n: d for n, d in described.items() if d} if wanted.get("columns") else {},
+        )
+
+    @property
+    def mark(self) -> str:
+        return digest([self.relation, dict(self.columns)])
+
+
+@dataclass(frozen=True)
 class Target:
     """Where the model lives. `storages` are the tables behind it that exist."""
 
@@ -82,8 +115,9 @@ class Target:
     facade: str  # "view", "table" or "" if it does not exist
     facade_text: str
 
-    def slot(self, which: int) -> str:
-        return names.storage_name(self.identifier) + ("" if which == 0 else "_b")
+    @property
+    def slots(self) -> tuple[str, str]:
+        return names.storage_names(self.identifier)
 
     @property
     def name(self) -> exp.Table:
@@ -112,6 +146,7 @@ class Refresh:
     clauses: str = ""
     properties: Mapping[str, str] = field(default_factory=dict)
     drop_table: Callable[[], None] = lambda: None
+    docs: Docs = field(default_factory=lambda: Docs())
     outcome: Outcome = field(default_factory=Outcome)
 
     def __post_init__(self) -> None:
@@ -119,6 +154,9 @@ class Refresh:
         self.catalog = WarehouseCatalog(
             lambda sql: self.executor.read("look", sql), self.keys, self.settings, self.explicit
         )
+        self.feedless: set[str] = set()
+        self.reshaped: set[str] = set()
+        self.reading: set[str] = set()
 
     # -- the whole ----------------------------------------------------------------------------
 
@@ -167,14 +205,14 @@ class Refresh:
         else:
             self._apply(slot, control, view, changes)
         self._ensure_facade(slot, view)
+        self._drop_others(slot)
         return self.outcome
 
     # -- state --------------------------------------------------------------------------------
 
     def _state(self) -> tuple[str | None, Control | None, str]:
         """The storage that stands for this model, its control row, or why there is none."""
-        slots = [self.target.slot(i) for i in (0, 1)]
-        existing = [s for s in slots if s in self.target.storages]
+        existing = [s for s in self.target.slots if s in self.target.storages]
         # Two exist only after a crash between building a new definition and dropping the old.
         existing.sort(key=lambda s: not self._shown(s))
         found: list[tuple[str, Control]] = []
@@ -235,20 +273,30 @@ class Refresh:
                 raise Rebuild(
                     f"source {name} was dropped and created again, or restored from a copy"
                 )
+            if change.kind == "gap":
+                raise Rebuild(
+                    f"the log of source {name} no longer reaches back to the last refresh"
+                )
             changes.append(change)
         return changes
 
     def _compile(self, control: Control, changes: list[Change]) -> CompiledView:
         """From the remembered answers, as long as nothing that they describe has changed."""
         self.catalog.remember(control.answers)
+        self.feedless, self.reshaped = set(), set()
         stale = False
         for name, facts in control.answers["relations"].items():
             changed = any(c.name == name and c.kind != "none" for c in changes)
             if facts["kind"] != "view" and not changed:
                 continue
             now = self.catalog.look_at(name, facts["kind"])
-            if now != facts:
+            if not now.get("feed"):
+                self.feedless.add(name)
+            if without_feed(now) != without_feed(facts):
+                self.reshaped.add(name)
                 stale = True
+            else:
+                self.catalog.relations[name] = now
         if stale:
             self.catalog.remember({"relations": {}, "queries": {}})
         try:
@@ -257,7 +305,20 @@ class Refresh:
             raise Rebuild(f"not maintained: {error}") from error
         if definition_of(self.inputs, view) != control.definition:
             raise Rebuild("keys, columns or views that the model reads changed")
+        if stale:
+            self._check_types(view, control.answers["relations"])
         return view
+
+    def _check_types(self, view: CompiledView, before: Mapping[str, Any]) -> None:
+        """Old and new rows of a retyped column cannot be netted against each other."""
+        for name, columns in view.columns.items():
+            old, new = (types_of(r.get(name, {})) for r in (before, self.catalog.relations))
+            for c in columns:
+                if old.get(c.lower()) != new.get(c.lower()):
+                    raise Rebuild(
+                        f"column {c} of source {name} changed its type from "
+                        f"{old.get(c.lower())} to {new.get(c.lower())}"
+                    )
 
     def _compiled(self) -> CompiledView:
         options = Options(float_sums=self.config.float_sums)
@@ -277,7 +338,7 @@ class Refresh:
             self._move_only(storage, move, "source commits without data")
             return
         self._choose(control, data)
-        unfed: set[str] = {n for n, c in data.items() if c.replaced}
+        unfed: set[str] = {n for n, c in data.items() if self._unfed(c)}
         staged: list[str] = []
         try:
             while True:
@@ -285,11 +346,11 @@ class Refresh:
                     measures, binding = self._stage(view, changes, data, unfed, storage, staged)
                     break
                 except Exception as error:
-                    self._feedless(error, data, unfed)
+                    self._without_feed(error, unfed)
             if not measures.units:
                 self._move_only(storage, move, "no change of a column that the view reads")
                 return
-            self._commit(view, measures, binding, move, staged)
+            self._commit(view, measures, binding, move, staged, pins)
         finally:
             for name in staged:
                 self._quietly("clean up", drop_stage(name))
@@ -299,21 +360,26 @@ class Refresh:
             {n: s for n, s in control.sizes.items() if n != "@storage"},
             control.sizes.get("@storage", 0),
             {n: c.rows for n, c in data.items()},
-            frozenset(n for n, c in data.items() if c.replaced),
+            frozenset(n for n, c in data.items() if self._unfed(c)),
         )
         prediction = predict(facts)
         self.outcome.prediction = str(prediction)
         if self.config.refresh == "auto" and prediction.prefers_rebuild:
             raise Rebuild(f"cheaper: {prediction}")
 
-    def _feedless(self, error: Exception, data: Mapping[str, Change], unfed: set[str]) -> None:
+    def _unfed(self, change: Change) -> bool:
+        """Does the feed not tell this change, or not in the columns of today?"""
+        reshaped = change.overwritten and change.name in self.reshaped
+        return change.replaced or reshaped or change.name in self.feedless
+
+    def _without_feed(self, error: Exception, unfed: set[str]) -> None:
         """After an error of the staging: without the feed, or not at all."""
         text = str(error)
-        if any(e in text for e in FEEDLESS) and set(data) - unfed:
-            unfed.update(data)
+        if any(e in text for e in FEEDLESS) and self.reading - unfed:
+            unfed.update(self.reading)
             return
         if any(e in text for e in (*FEEDLESS, *UNREADABLE)):
-            names_ = ", ".join(sorted(data))
+            names_ = ", ".join(sorted(self.reading))
             raise Rebuild(
                 f"the changes of {names_} are no longer readable: {_first(error)}"
             ) from error
@@ -338,10 +404,12 @@ class Refresh:
         if len(changed) > 1:
             # Each is read by several legs; alone, it is read by one or two.
             for name in sorted(changed):
+                self.reading = {name}
                 held[changes_of(name)] = self._hold(
                     f"changes of {name}", sources[name].changes(), Binding(storage), staged
                 )
         binding = Binding(storage, sources, held)
+        self.reading = set(data)
         delta = view.stage(changed, large)
         assert delta is not None
         held["delta"] = self._hold("delta of the view", delta, binding, staged)
@@ -361,9 +429,12 @@ class Refresh:
         binding: Binding,
         move: Move,
         staged: list[str],
+        pins: Mapping[str, Pin],
     ) -> None:
         form: Form | None = choose(view.storage, measures)
         while form is not None:
+            if form.name == "counted_rows" and view.storage.kind == "rows":
+                self._report_violations(view, pins)
             if form.recompute:
                 held = self._hold("recomputed groups", view.recompute(form), binding, staged)
                 binding = Binding(
@@ -377,8 +448,6 @@ class Refresh:
                 following = after(form, str(error))
                 if following is None:
                     raise
-                if following.name == "counted_rows" and view.storage.kind == "rows":
-                    self._report_violations(view)
                 form = following
         self.outcome.strategy = "incremental"
         self.outcome.reason = f"{form.name}, {measures.units} touched" if form else ""
@@ -389,10 +458,7 @@ class Refresh:
     def _move_only(self, storage: exp.Table, move: Move, why: str) -> None:
         row = self.executor.write("move the versions", statement(move_only(move), Binding(storage)))
         if _count(row, "num_affected_rows") != 1:
-            raise IvmError(
-                f"model {self.model}: its storage has no control row any more",
-                hint="run it with --full-refresh",
-            )
+            raise Rebuild("its storage has no control row any more")
         self.outcome.strategy, self.outcome.reason = "nothing to do", why
 
     # -- rebuild ------------------------------------------------------------------------------
@@ -404,7 +470,7 @@ class Refresh:
         if not self.may_rebuild and same is not None:
             raise IvmError(
                 f"model {self.model} would have to be rebuilt: {why}",
-                hint="full_refresh: false forbids it; remove that, or run with --full-refresh",
+                hint="full_refresh: false forbids it; remove that from the model's configuration",
             )
         self.outcome = Outcome(strategy="full rebuild", reason=why)
         self.catalog.remember({"relations": {}, "queries": {}})
@@ -453,20 +519,23 @@ class Refresh:
         if self.target.facade == "table":
             self.drop_table()
         self._create_facade(slot, view)
-        for other in (self.target.slot(0), self.target.slot(1)):
-            if other != slot and other in self.target.storages:
+        self._drop_others(slot)
+        return self.outcome
+
+    def _drop_others(self, slot: str) -> None:
+        """The storage of an earlier definition, once no facade shows it any more."""
+        for other in self.target.storages:
+            if other != slot:
                 self._quietly(
                     "drop the old storage",
                     f"DROP TABLE IF EXISTS {to_sql(self.target.storage(other))}",
                 )
-        return self.outcome
 
     def _slot(self, same: str | None, control: Control | None, definition: str) -> str:
         if same is not None and control is not None and control.definition == definition:
             return same
         shown = [s for s in self.target.storages if self._shown(s)]
-        free = [self.target.slot(i) for i in (0, 1) if self.target.slot(i) not in shown]
-        return free[0]
+        return next(s for s in self.target.slots if s not in shown)
 
     def _sizes(
         self, view: CompiledView | OpaqueView, slot: str, control: Control | None
@@ -485,14 +554,25 @@ class Refresh:
 
     def _create_facade(self, slot: str, view: CompiledView | OpaqueView) -> None:
         binding = Binding(self.target.storage(slot))
-        properties = {"ivm.storage": f"{self.target.schema}.{slot}"}
+        properties = {
+            "ivm.storage": f"{self.target.schema}.{slot}",
+            "ivm.docs": self.docs.mark,
+        }
         self.executor.write(
             "create the facade",
-            facade_view(self.target.name, view.facade(), binding, properties),
+            facade_view(
+                self.target.name,
+                view.facade(),
+                binding,
+                properties,
+                self.docs.relation,
+                self.docs.columns,
+            ),
         )
 
     def _ensure_facade(self, slot: str, view: CompiledView) -> None:
-        if self.target.facade == "view" and self._shown(slot):
+        described = self.docs.mark in self.target.facade_text
+        if self.target.facade == "view" and self._shown(slot) and described:
             return
         if self.target.facade == "table":
             self.drop_table()
@@ -522,8 +602,7 @@ class Refresh:
                     f"{table.primary_key.origin}, is violated: {examples}"
                 )
 
-    def _report_violations(self, view: CompiledView) -> None:
-        pins = {t.name: self._history(t.name, 1).pin for t in view.tables}
+    def _report_violations(self, view: CompiledView, pins: Mapping[str, Pin]) -> None:
         before = len(self.outcome.warnings)
         self._check_keys(view, pins)
         if len(self.outcome.warnings) == before:
@@ -544,4 +623,4 @@ def _count(row: Mapping[str, Any], name: str) -> int:
     return int(row.get(name) or 0)
 
 
-__all__ = ["Outcome", "Prediction", "Refresh", "Target"]
+__all__ = ["Docs", "Outcome", "Prediction", "Refresh", "Target"]

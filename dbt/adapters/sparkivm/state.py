@@ -74,15 +74,15 @@ class Control:
 
 def inputs_of(sql: str, settings: Mapping[str, str], options: Mapping[str, str]) -> str:
     """What can be compared without looking at the warehouse."""
-    return _hash([FORMAT, sql, sorted(settings.items()), sorted(options.items())])
+    return digest([FORMAT, sql, sorted(settings.items()), sorted(options.items())])
 
 
 def definition_of(inputs: str, view: CompiledView | OpaqueView) -> str:
     """What a storage means: two storages of one definition are interchangeable."""
     if isinstance(view, OpaqueView):
-        return _hash([inputs, view.columns])
+        return digest([inputs, view.columns])
     storage = view.storage
-    return _hash(
+    return digest(
         [
             inputs,
             str(storage.core),
@@ -94,5 +94,5 @@ def definition_of(inputs: str, view: CompiledView | OpaqueView) -> str:
     )
 
 
-def _hash(value: Any) -> str:
+def digest(value: Any) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
