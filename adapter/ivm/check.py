@@ -116,21 +116,17 @@ def _subquery(node: exp.Expr) -> Iterator[Reason]:
 
 
 def _call(node: exp.Expr) -> Iterator[Reason]:
-    name = functions.call_name(node)
+    name, kind = functions.call_name(node), functions.kind(node)
     if name is None:
         return
-    if name in functions.VOLATILE:
-        yield Reason(f"volatile function {name}()", to_sql(node))
-    elif name in functions.GENERATOR:
-        yield Reason(f"generator {name}()", to_sql(node))
-    elif name in functions.WINDOW:
-        yield Reason(f"window function {name}()", to_sql(node))
-    elif name in functions.AGGREGATE:
+    if name in functions.UNPRINTABLE:
+        yield Reason(f"function {name}()", to_sql(node))
+    elif kind in ("volatile", "generator", "window"):
+        yield Reason(f"{kind} function {name}()", to_sql(node))
+    elif kind == "aggregate":
         if name not in MAINTAINED_AGGREGATES:
             yield Reason(f"aggregate {name}()", to_sql(node))
         elif node.find(exp.Distinct):
             yield Reason(f"{name}(DISTINCT ...)", to_sql(node))
-    elif name in functions.UNPRINTABLE:
-        yield Reason(f"function {name}()", to_sql(node))
-    elif not functions.is_builtin(name):
+    elif kind != "scalar":
         yield Reason(f"user-defined function {name}(), whose determinism is unknown", to_sql(node))
