@@ -121,8 +121,10 @@ def _call(node: exp.Expr) -> Iterator[Reason]:
         return
     if name in functions.UNPRINTABLE:
         yield Reason(f"function {name}()", to_sql(node))
-    elif kind in ("volatile", "generator", "window"):
+    elif kind in ("volatile", "window"):
         yield Reason(f"{kind} function {name}()", to_sql(node))
+    elif kind == "generator":
+        yield Reason(f"generator {name}()", to_sql(node))
     elif kind == "aggregate":
         if name not in MAINTAINED_AGGREGATES:
             yield Reason(f"aggregate {name}()", to_sql(node))
