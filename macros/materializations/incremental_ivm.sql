@@ -14,8 +14,6 @@
   {%- do write(result.transcript) -%}
   {%- do store_result('main', response=result.response) -%}
 
-  {%- do persist_docs(target, model) -%}
-
   {{ run_hooks(post_hooks) }}
 
   {{ return({'relations': [target]}) }}
