@@ -6,19 +6,20 @@ and the list itself; HAVING sees the list first; a qualified name is never a CTE
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
-from ivm import functions
+from ivm.calls import as_call, calls_in, is_call
 from ivm.catalog import Catalog, Table
-from ivm.check import MAINTAINED_AGGREGATES, check
+from ivm.check import check
 from ivm.dialect import parse, to_sql
 from ivm.errors import IvmError, Reason, Unsupported
 from ivm.operators import Aggregate, Call, Filter, Join, Project, Scan, UnionAll
 from ivm.plan import Operator
+from ivm.resolve import Item, Range, Resolver, rebuilt
 from ivm.sql import column, conjuncts
 
 MAX_VIEW_DEPTH = 50
@@ -32,22 +33,6 @@ class Lowered:
 
     plan: Operator
     outputs: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
-class Range:
-    """One item of FROM: what it may be called, and its columns (shown name, plan column)."""
-
-    qualifiers: tuple[tuple[str, ...], ...]
-    columns: tuple[tuple[str, str], ...]
-    merged: frozenset[str] = field(default=frozenset())  # hidden behind USING for bare names
-
-    def find(self, name: str) -> str | None:
-        found = [c for shown, c in self.columns if shown.lower() == name.lower()]
-        return found[0] if len(found) == 1 else None
-
-    def has(self, name: str) -> bool:
-        return any(shown.lower() == name.lower() for shown, _ in self.columns)
 
 
 @dataclass(frozen=True)
@@ -325,124 +310,6 @@ class _Lowering:
         return name
 
 
-@dataclass(frozen=True)
-class Item:
-    """An item of the SELECT list before resolution (`resolved`: it came from a star)."""
-
-    shown: str
-    expression: exp.Expr
-    aliased: bool
-    resolved: bool = False
-
-
-class Resolver:
-    """Names to plan columns, for one SELECT."""
-
-    def __init__(self, ranges: Sequence[Range], items: Sequence[Item] = ()) -> None:
-        self.ranges, self.items = ranges, items
-
-    def item(self, index: int) -> exp.Expr:
-        if not 0 <= index < len(self.items):
-            raise Unsupported([Reason("position outside of the SELECT list", str(index + 1))])
-        item = self.items[index]
-        if item.resolved:
-            return item.expression.copy()
-        return self.resolve(item.expression, before=index)
-
-    def group(self, expression: exp.Expr) -> exp.Expr:
-        return self.resolve(expression, before=len(self.items))
-
-    def having(self, expression: exp.Expr) -> exp.Expr:
-        """Aliases first; inside an aggregate call only FROM counts."""
-
-        def replace(node: exp.Expr, inside: bool) -> exp.Expr:
-            if isinstance(node, exp.Column):
-                alias = None if inside else self.alias(node, len(self.items))
-                plain = self.find(node)
-                if (
-                    alias is not None
-                    and plain is not None
-                    and alias != plain
-                    and (not calls_in(alias))
-                ):
-                    raise Unsupported(
-                        [Reason("name that is a column and an alias in HAVING", to_sql(node))]
-                    )
-                found = alias if alias is not None else plain
-                if found is None:
-                    raise Unsupported([Reason("ambiguous or unknown name", to_sql(node))])
-                return found
-            return rebuilt(node, lambda child: replace(child, inside or is_call(node)))
-
-        return replace(expression.copy(), False)
-
-    def resolve(self, expression: exp.Expr, before: int = 0) -> exp.Expr:
-        """`before`: how many items of the SELECT list may be meant by a name that FROM lacks."""
-
-        def replace(node: exp.Expr) -> exp.Expr:
-            if isinstance(node, exp.Column):
-                found = self.find(node) or self.alias(node, before)
-                if found is None:
-                    raise Unsupported([Reason("ambiguous or unknown name", to_sql(node))])
-                return found
-            return rebuilt(node, replace)
-
-        return replace(expression.copy())
-
-    def alias(self, node: exp.Column, before: int) -> exp.Expr | None:
-        if len(node.parts) > 1:
-            return None
-        matches = [
-            i
-            for i, item in enumerate(self.items[:before])
-            if item.aliased and item.shown.lower() == node.name.lower()
-        ]
-        if len(matches) != 1:
-            return None
-        found = self.item(matches[0])
-        return found if isinstance(found, exp.Column | exp.Literal) else exp.paren(found)
-
-    def bare(self, name: str) -> exp.Expr:
-        found = self.find(exp.column(name))
-        if found is None:
-            raise Unsupported([Reason("ambiguous or unknown name", name)])
-        return found
-
-    def find(self, node: exp.Column) -> exp.Expr | None:
-        """The one meaning of a dotted name: a column, or fields of a struct column."""
-        parts = [p.name for p in node.parts]
-        meanings: list[exp.Expr] = []
-        for range_ in self.ranges:
-            for length in range(len(parts)):
-                qualifier = tuple(p.lower() for p in parts[:length])
-                if length and qualifier not in range_.qualifiers:
-                    continue
-                if not length and parts[0].lower() in range_.merged:
-                    continue
-                internal = range_.find(parts[length])
-                if internal is None:
-                    if range_.has(parts[length]):
-                        return None
-                    continue
-                meaning: exp.Expr = column(internal)
-                for field_name in parts[length + 1 :]:
-                    meaning = exp.Dot(
-                        this=meaning, expression=exp.to_identifier(field_name, quoted=True)
-                    )
-                meanings.append(meaning)
-        return meanings[0] if len(meanings) == 1 else None
-
-
-def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
-    """Change the children in place."""
-    for name, value in list(node.args.items()):
-        if isinstance(value, exp.Expr):
-            node.set(name, change(value))
-        elif isinstance(value, list):
-            node.set(name, [change(v) if isinstance(v, exp.Expr) else v for v in value])
-    return node
-
-
 def renamed(
     columns: tuple[tuple[str, str], ...], new: list[str], node: exp.Expr
 ) -> tuple[tuple[str, str], ...]:
@@ -453,55 +320,9 @@ def renamed(
     return tuple((name, c) for name, (_, c) in zip(new, columns, strict=True))
 
 
-def is_call(node: exp.Expr) -> bool:
-    return functions.call_name(node) in MAINTAINED_AGGREGATES
-
-
-def calls_in(expression: exp.Expr) -> bool:
-    return any(is_call(node) for node in expression.walk())
-
-
 def items_of(items: list[Item]) -> list[exp.Expr]:
     return [item.expression for item in items]
 
 
 def key_name(key: exp.Expr) -> str:
     return key.name if isinstance(key, exp.Column) else "key"
-
-
-def as_call(node: exp.Expr) -> tuple[str, exp.Expr | None]:
-    """Function and argument, with FILTER folded into the argument."""
-    condition = None
-    if isinstance(node, exp.Filter):
-        condition = node.expression.this
-        node = node.this
-        if not is_call(node):
-            raise Unsupported([Reason("FILTER on this expression", to_sql(node))])
-    if calls_in_arguments(node):
-        raise Unsupported([Reason("aggregate of an aggregate", to_sql(node))])
-    function = functions.call_name(node) or ""
-    function = "avg" if function == "mean" else function
-    arguments = [node.this, *node.expressions] if node.this is not None else node.expressions
-    arguments = [a for a in arguments if isinstance(a, exp.Expr)]
-    argument: exp.Expr | None
-    if function == "count" and (not arguments or isinstance(arguments[0], exp.Star)):
-        argument = None
-    elif function == "count" and len(arguments) > 1:
-        argument = all_present(arguments)
-    else:
-        argument = arguments[0]
-    if condition is None:
-        return function, argument
-    value = argument if argument is not None else exp.Literal.number(1)
-    # No ELSE: not satisfied, and unknown, both leave the row out.
-    return function, exp.Case().when(condition.copy(), value.copy())
-
-
-def all_present(arguments: list[exp.Expr]) -> exp.Expr:
-    """COUNT(a, b) counts the rows where neither is NULL."""
-    present = [exp.not_(exp.Is(this=a.copy(), expression=exp.null())) for a in arguments]
-    return exp.Case().when(exp.and_(*present), exp.Literal.number(1))
-
-
-def calls_in_arguments(node: exp.Expr) -> bool:
-    return any(is_call(inner) for inner in node.walk() if inner is not node)
