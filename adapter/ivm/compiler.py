@@ -1,7 +1,7 @@
 """A model's SQL and a catalog of keys to a maintenance plan.
 
 >>> [name for name, _ in PASSES]
-['lower', 'infer_ids', 'storage', 'fk_graph', 'diff_schemas']
+['lower', 'infer_ids', 'minimize', 'storage', 'fk_graph', 'diff_schemas']
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ivm.errors import IvmError
 from ivm.fk_graph import FkGraph, fk_graph
 from ivm.infer_ids import infer_ids
 from ivm.lower import Lowered, lower
+from ivm.minimize import minimize
 from ivm.operators import Aggregate, Scan
 from ivm.propagate import Pinned, used_columns
 from ivm.sql import text
@@ -125,6 +126,10 @@ def _infer_ids(c: Compilation) -> None:
     c.lowered = replace(c.plan, plan=infer_ids(c.plan.plan, visible))
 
 
+def _minimize(c: Compilation) -> None:
+    c.lowered = replace(c.plan, plan=minimize(c.plan.plan))
+
+
 def _storage(c: Compilation) -> None:
     def describe(query: exp.Query) -> tuple[tuple[str, str], ...]:
         return c.catalog.describe(to_sql(plain(query)))
@@ -143,6 +148,7 @@ def _diff_schemas(c: Compilation) -> None:
 PASSES: tuple[tuple[str, Callable[[Compilation], None]], ...] = (
     ("lower", _lower),
     ("infer_ids", _infer_ids),
+    ("minimize", _minimize),
     ("storage", _storage),
     ("fk_graph", _fk_graph),
     ("diff_schemas", _diff_schemas),
