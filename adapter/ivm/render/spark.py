@@ -26,16 +26,11 @@ def drop_stage(name: str) -> str:
     return f"DROP VIEW IF EXISTS {to_sql(exp.to_identifier(name, quoted=True))}"
 
 
-def build_storage(
-    query: str, binding: Binding, properties: Mapping[str, str], clauses: str = ""
-) -> str:
+def build_storage(query: str, binding: Binding, properties: Mapping[str, str]) -> str:
     """One commit: the old storage stays readable until the new one is complete."""
     pairs = ", ".join(f"{to_sql(text(k))} = {to_sql(text(v))}" for k, v in properties.items())
     table = to_sql(binding.storage)
-    head = f"CREATE OR REPLACE TABLE {table} USING delta"
-    if clauses:
-        head += f" {clauses}"
-    return f"{head}\nTBLPROPERTIES ({pairs})\nAS\n{query}"
+    return f"CREATE OR REPLACE TABLE {table} USING delta\nTBLPROPERTIES ({pairs})\nAS\n{query}"
 
 
 def facade_view(

@@ -53,7 +53,6 @@ class IvmMixin(metaclass=AdapterMeta):
         relation: Any,
         sql: str,
         full_refresh: bool,
-        options: dict[str, str] | None = None,
     ) -> dict[str, Any]:
         """Bring the model's view up to date. Returns the response and what was run."""
         started = time.perf_counter()
@@ -72,8 +71,8 @@ class IvmMixin(metaclass=AdapterMeta):
                 full_refresh=full_refresh,
                 may_rebuild=model["config"].get("full_refresh") is not False,
                 docs=Docs.read(model),
+                stacked_on=self._ivm_stacked_on(model["unique_id"]),
                 drop_table=lambda: self.drop_relation(self._ivm_cached(relation)),  # type: ignore[attr-defined]
-                **(options or {}),  # type: ignore[arg-type]
             )
             outcome = refresh.run()
         except IvmError as error:
@@ -139,6 +138,19 @@ class IvmMixin(metaclass=AdapterMeta):
 
     def _ivm_manifest(self) -> Any:
         return self.get_macro_resolver()  # type: ignore[attr-defined]
+
+    def _ivm_stacked_on(self, unique_id: str) -> bool:
+        """Whether a maintained model reads this one, directly or through views."""
+        nodes = getattr(self._ivm_manifest(), "nodes", None) or {}
+        reached, new = set[str](), {unique_id}
+        while new:
+            reached |= new
+            readers = [n for n in nodes.values() if new & set(n.depends_on_nodes)]
+            if any(n.config.materialized == "incremental_ivm" for n in readers):
+                return True
+            through = ("view", "ephemeral")
+            new = {n.unique_id for n in readers if n.config.materialized in through} - reached
+        return False
 
     def _ivm_keys(self) -> Keys:
         return Keys(self._ivm_manifest())

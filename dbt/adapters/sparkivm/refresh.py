@@ -58,12 +58,12 @@ CONFLICTS = (
     "TABLE_OR_VIEW_ALREADY_EXISTS",
 )
 GONE = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_")
-STORAGE_PROPERTIES = {
-    # Rows of a view that others are stacked on are read by its feed.
-    "delta.enableChangeDataFeed": "true",
-    # Without them a scattered change rewrites whole files.
-    "delta.enableDeletionVectors": "true",
-}
+# Without them a scattered change rewrites whole files.
+STORAGE_PROPERTIES = {"delta.enableDeletionVectors": "true"}
+# Rows of a view that others are stacked on are read by its feed; nobody else pays for writing it.
+FEED_PROPERTIES = {"delta.enableChangeDataFeed": "true"}
+# Files that a change of recent rows rewrites or looks through, in the order of the sources.
+FILE_ROWS = ("spark.sql.files.maxRecordsPerFile", 2_000_000)
 
 
 @dataclass
@@ -143,8 +143,7 @@ class Refresh:
     explicit: frozenset[str]
     full_refresh: bool = False
     may_rebuild: bool = True
-    clauses: str = ""
-    properties: Mapping[str, str] = field(default_factory=dict)
+    stacked_on: bool = False
     drop_table: Callable[[], None] = lambda: None
     docs: Docs = field(default_factory=lambda: Docs())
     outcome: Outcome = field(default_factory=Outcome)
@@ -512,10 +511,11 @@ class Refresh:
             query = statement(view.build(fresh.text), binding)
         else:
             query = view.build(fresh.text)
-        self.executor.write(
-            "build the storage",
-            build_storage(query, binding, {**STORAGE_PROPERTIES, **self.properties}, self.clauses),
-        )
+        properties = STORAGE_PROPERTIES | (FEED_PROPERTIES if self.stacked_on else {})
+        setting, rows = FILE_ROWS
+        self.executor.write("file size", f"SET {setting}={rows}")
+        self.executor.write("build the storage", build_storage(query, binding, properties))
+        self.executor.write("file size", f"RESET {setting}")
         if self.target.facade == "table":
             self.drop_table()
         self._create_facade(slot, view)
