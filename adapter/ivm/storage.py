@@ -61,6 +61,13 @@ class Sum:
     def floating(self) -> bool:
         return types.is_floating(self.total_type)
 
+    def counted(self) -> exp.Expr:
+        """What must not be NULL for a value to count: text that is no number adds nothing."""
+        value = column(self.argument)
+        if self.total is None or self.argument_type != "string":
+            return value
+        return types.summable(value, self.argument_type, self.total_type)
+
 
 @dataclass(frozen=True)
 class Storage:
@@ -88,6 +95,8 @@ class Storage:
         return select(outputs, exp.table_(names.STORAGE, quoted=True), conjunction(conditions))
 
     def _typed(self, expression: exp.Expr, type_: str) -> exp.Expr:
+        if type_ == types.VOID:
+            return exp.null()
         stored = isinstance(expression, exp.Column) and self.type_of(expression.name) == type_
         return expression if stored else cast(expression, type_)
 
@@ -101,7 +110,7 @@ class Storage:
         outputs.append(alias(exp.Count(this=exp.Star()), names.COUNT))
         for s in self.sums:
             value = column(s.argument)
-            outputs.append(alias(exp.Count(this=value), s.present))
+            outputs.append(alias(exp.Count(this=s.counted()), s.present))
             if s.total is not None:
                 total = exp.Sum(this=types.summable(value, s.argument_type, s.total_type))
                 outputs.append(alias(cast(total, s.total_type), s.total))
@@ -129,8 +138,14 @@ def storage_of(lowered: Lowered, shown: Sequence[tuple[str, str]], describe: Des
     outputs = tuple(c for _, c in lowered.outputs)
     above, core = _split(lowered.plan)
     if isinstance(core, Aggregate):
-        return _groups(core, above, outputs, shown, describe)
-    return _rows(core, outputs, shown, describe)
+        storage = _groups(core, above, outputs, shown, describe)
+    else:
+        storage = _rows(core, outputs, shown, describe)
+    # Spark groups by a MAP, but compares none: no stored row could be found by it.
+    unfit = [u for u in storage.unit if "map<" in storage.type_of(u)]
+    if unfit:
+        raise Unsupported([Reason("rows that only a MAP column tells apart", u) for u in unfit])
+    return storage
 
 
 def _split(plan: Operator) -> tuple[list[Operator], Operator]:
@@ -175,7 +190,10 @@ def _rows(
         [alias(column(s), n) for s, n in stored.items()], subquery(_typing(core), "core")
     )
     kinds = dict(describe(query))
-    columns = tuple(Column(n, kinds[n], s) for s, n in stored.items())
+    # A NULL without a type is shown but not stored: it has no other value.
+    columns = tuple(
+        Column(n, kinds[n], s) for s, n in stored.items() if kinds[n] != types.VOID
+    )
     kind: Literal["rows", "bag"] = "rows" if has_keys(core) else "bag"
     found_by = tuple(stored[s] for s in key) if kind == "rows" else tuple(c.name for c in columns)
     shown_as = tuple(
@@ -218,6 +236,8 @@ def _groups(
             conditions.append(op.condition)
     argument_types = _argument_types(core, describe)
     keys = {name: type_ for name, type_ in describe(_typing_keys(core))} if core.keys else {}
+    if types.VOID in keys.values():
+        raise Unsupported([Reason("GROUP BY NULL without a type", core.detail())])
     visible = {
         e.name: n
         for (n, _), e in zip(shown, expressions.values(), strict=True)
@@ -271,6 +291,8 @@ def _sums(
                 for i, s in enumerate(sums)
                 if s.argument == argument
                 and (not wants_total or s.total is None or s.total_type == total_type)
+                # Text that is no number is counted, but not added.
+                and (type_ != "string" or wants_total == (s.total is not None))
             ),
             None,
         )
@@ -293,16 +315,9 @@ def _value(function: str, state: Sum) -> exp.Expr:
     assert state.total is not None
     if function == "sum":
         return column(state.total)
-    mean_type = types.mean_type(state.argument_type)
-    total = column(state.total)
-    if mean_type == "double":
-        total_ = cast(total, "double")
-        quotient: exp.Expr = exp.Div(this=total_, expression=column(state.present))
-    else:
-        count = cast(column(state.present), "decimal(20,0)")
-        quotient = exp.Div(this=total, expression=count)
+    mean = types.mean(column(state.total), column(state.present), state.argument_type)
     some = exp.GT(this=column(state.present), expression=number(0))
-    return cast(case(some, quotient, exp.null()), mean_type)
+    return cast(case(some, mean, exp.null()), types.mean_type(state.argument_type))
 
 
 def _argument_types(core: Aggregate, describe: Describe) -> dict[str, str]:

@@ -6,10 +6,12 @@ import re
 
 from sqlglot import exp
 
-from ivm.sql import cast
+from ivm.sql import cast, data_type
 
 _DECIMAL = re.compile(r"decimal\((\d+),\s*(-?\d+)\)")
 _SMALL = frozenset({"tinyint", "smallint", "int"})
+VOID = "void"
+_DOUBLE_DIGITS = 11
 _ORDERED = frozenset({"tinyint", "smallint", "int", "bigint", "date", "string"})
 
 
@@ -55,7 +57,7 @@ def total_type(function: str, argument: str) -> str | None:
     precision = decimal(argument)
     if precision:
         return f"decimal({min(38, precision[0] + 10)},{precision[1]})"
-    return "double" if argument in ("float", "double", "string", "void") else None
+    return "double" if argument in ("float", "double", "string", VOID) else None
 
 
 def mean_type(argument: str) -> str:
@@ -67,6 +69,45 @@ def mean_type(argument: str) -> str:
     if not precision:
         return "double"
     return f"decimal({min(38, precision[0] + 4)},{min(38, precision[1] + 4)})"
+
+
+def mean(total: exp.Expr, present: exp.Expr, argument: str) -> exp.Expr:
+    """Sum and count to what Spark's AVG gives, digit by digit.
+
+    Up to 11 digits its optimizer divides doubles. Above, it rounds once, to four digits more than
+    the argument has; a division of Spark SQL rounds to a scale that follows from the types, so
+    they are chosen to make it that one.
+    """
+    precision = decimal(argument)
+    if precision is None:
+        return exp.Div(this=cast(total, "double"), expression=present.copy())
+    digits, scale = precision
+    if digits <= _DOUBLE_DIGITS:
+        power = exp.Literal.number(10**scale)
+        unscaled = cast(exp.Mul(this=total.copy(), expression=power), "double")
+        mean_ = exp.Div(this=unscaled, expression=cast(present, "double"))
+        return exp.Div(this=mean_, expression=cast(power, "double"))
+    if scale > 30:
+        return exp.Div(this=total.copy(), expression=cast(present, "decimal(20,0)"))
+    more = max(0, 24 - digits)
+    # A scale below 6 is never chosen by Spark: there the quotient is taken of a multiple.
+    factor = 10 ** max(0, 2 - scale)
+    multiple = exp.Mul(this=present.copy(), expression=exp.Literal.number(factor))
+    divisor = cast(multiple if factor > 1 else present, f"decimal({20 + more},{more})")
+    if digits > 24:
+        narrow: exp.Expr = exp.TryCast(
+            this=total.copy(), to=data_type(f"decimal(34,{scale})").copy()
+        )
+    else:
+        narrow = total.copy()
+    quotient: exp.Expr = exp.Div(this=narrow, expression=divisor)
+    if factor > 1:
+        quotient = exp.Mul(this=quotient, expression=exp.Literal.number(factor))
+    if digits <= 24:
+        return quotient
+    # A sum of 35 digits or more leaves fewer for the fraction.
+    rough = exp.Div(this=total.copy(), expression=cast(present, "decimal(20,0)"))
+    return exp.func("coalesce", *(cast(q, mean_type(argument)) for q in (quotient, rough)))
 
 
 def summable(value: exp.Expr, argument: str, total: str) -> exp.Expr:

@@ -26,7 +26,7 @@ def sources(tables: Mapping[str, str | list[str] | None]) -> str:
     return yaml.safe_dump({"version": 2, "sources": [raw]})
 
 
-def model(sql: str, **config: str) -> str:
+def model(sql: str, **config: Any) -> str:
     """A maintained model; `t(x)` stands for a raw table, `m(x)` for another model."""
     settings = {"materialized": "incremental_ivm", "refresh": "incremental", **config}
     head = ", ".join(f"{k}={v!r}" for k, v in settings.items())

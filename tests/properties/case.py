@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import zlib
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -95,4 +96,6 @@ def literal(value: Any, type_: str) -> str:
     if type_ in ("string", "date") or type_.startswith("decimal"):
         text = value.replace("'", "''")
         return f"CAST('{text}' AS {type_})"
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"CAST('{value}' AS {type_})"
     return f"CAST({value!r} AS {type_})"

@@ -71,8 +71,9 @@ def _mean(node: exp.Expression) -> exp.Expression:
     parts: list[exp.Expression] = [exp.Sum(this=call.this), exp.Count(this=call.this.copy())]
     if condition is not None:
         parts = [exp.Filter(this=part, expression=condition.copy()) for part in parts]
-    quotient = exp.Div(this=parts[0], expression=cast(parts[1], "decimal(20,0)"))
-    return cast(quotient, types.mean_type(f"decimal({decimal[0]},{decimal[1]})"))
+    kind = f"decimal({decimal[0]},{decimal[1]})"
+    quotient = types.mean(parts[0], exp.func("nullif", parts[1], number(0)), kind)
+    return cast(quotient, types.mean_type(kind))
 
 
 def _without_lateral(node: exp.Expression) -> exp.Expression:

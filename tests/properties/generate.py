@@ -15,6 +15,7 @@ from tests.properties.case import NAMESPACE, Case, Row, Table
 
 T = TypeVar("T")
 Columns = list[tuple[str, str]]  # name or reference, type
+MOST_ROWS = 1500  # of one FROM clause, roughly
 
 DECIMAL = "decimal(10,2)"
 NUMBERS = ("int", "bigint", DECIMAL, "double")
@@ -117,7 +118,7 @@ class Views:
 
     pick: Pick
     tables: Sequence[Table]
-    ctes: dict[str, Columns] = field(default_factory=dict)
+    ctes: dict[str, tuple[Columns, int]] = field(default_factory=dict)
     inputs: int = 0
 
     def view(self) -> str:
@@ -129,7 +130,7 @@ class Views:
         parts = []
         free = ["c1", "c2", *(t.name for t in self.tables)]
         for _ in range(self.pick.of((0, 0, 0, 1, 2))):
-            sql, columns = self.query(1)
+            sql, columns, rows = self.query(1)
             name = free.pop(self.pick.integer(0, len(free) - 1))
             shown = [f"q{i}" for i in range(len(columns))]
             if self.pick.chance(20):
@@ -137,7 +138,7 @@ class Views:
                 parts.append(f"{name} ({', '.join(shown)}) as ({sql})")
             else:
                 parts.append(f"{name} as ({sql})")
-            self.ctes[name] = columns
+            self.ctes[name] = columns, rows
         return f"with {', '.join(parts)} " if parts else ""
 
     def plain(self) -> str:
@@ -145,27 +146,28 @@ class Views:
 
     # -- queries
 
-    def query(self, depth: int, kinds: Sequence[str] = ()) -> tuple[str, Columns]:
+    def query(self, depth: int, kinds: Sequence[str] = ()) -> tuple[str, Columns, int]:
+        """The text, its columns, and about how many rows it has."""
         if depth > 0 and self.pick.chance(25):
-            left, columns = self.query(depth - 1, kinds)
+            left, columns, rows = self.query(depth - 1, kinds)
             # Columns of the branches need not have one type: Spark finds a common one.
             wider = {"int": ("int", "bigint", "double"), "bigint": ("bigint", "int")}
             wanted = [self.pick.of(wider.get(k, (k,))) for _, k in columns]
-            right, _ = self.query(depth - 1, wanted)
+            right, _, more = self.query(depth - 1, wanted)
             if self.pick.chance(30):
                 right = f"({right})"
             common = [
                 (n, k if k == w or k == "double" else "double" if w == "double" else "bigint")
                 for (n, k), w in zip(columns, wanted, strict=True)
             ]
-            return f"{left} union all {right}", common
+            return f"{left} union all {right}", common, rows + more
         return self.select(depth, kinds)
 
-    def select(self, depth: int, kinds: Sequence[str] = ()) -> tuple[str, Columns]:
-        source, env, star = self.from_clause(depth)
+    def select(self, depth: int, kinds: Sequence[str] = ()) -> tuple[str, Columns, int]:
+        source, env, star, rows = self.from_clause(depth)
         where = self.where(env)
         if star and not kinds and self.pick.chance(15):
-            return f"select * from {source}{where}", star
+            return f"select * from {source}{where}", star, rows
         wanted = kinds or [self.kind(env, "boolean") for _ in range(self.pick.integer(1, 4))]
         items, columns = [], Columns()
         for i, kind in enumerate(wanted):
@@ -186,32 +188,37 @@ class Views:
             else:
                 items.append(f"{expression} as {name}")
             columns.append((name, kind))
-        return f"select {', '.join(items)} from {source}{where}", columns
+        return f"select {', '.join(items)} from {source}{where}", columns, rows
 
     def where(self, env: Columns) -> str:
         return f" where {self.condition(env, 1)}" if self.pick.chance(30) else ""
 
-    def relation(self, depth: int) -> tuple[str, Columns, str]:
-        """What may stand in FROM, its columns, and the name that it has of itself."""
+    def relation(self, depth: int) -> tuple[str, Columns, str, int]:
+        """What may stand in FROM, its columns, the name that it has of itself, its rows."""
         if depth > 0 and self.pick.chance(30):
-            sql, columns = self.query(depth - 1)
-            return f"({sql})", columns, ""
+            sql, columns, rows = self.query(depth - 1)
+            return f"({sql})", columns, "", rows
         names = [f"{NAMESPACE}.{t.name}" for t in self.tables]
         names += [t.name for t in self.tables if t.name not in self.ctes] + [*self.ctes] * 3
         name = self.pick.of(names)
         if name in self.ctes:
-            return name, self.ctes[name], name
+            columns, rows = self.ctes[name]
+            return name, columns, name, rows
         short = name.removeprefix(f"{NAMESPACE}.")
-        return name, list(next(t.columns for t in self.tables if t.name == short)), short
+        return name, list(next(t.columns for t in self.tables if t.name == short)), short, 8
 
-    def from_clause(self, depth: int) -> tuple[str, Columns, Columns]:
-        """The text, references to its columns, and what a star means (empty: do not ask)."""
+    def from_clause(self, depth: int) -> tuple[str, Columns, Columns, int]:
+        """The text, references to its columns, what a star means (empty: do not ask), its rows."""
         ranges: list[tuple[str, Columns]] = []
         text = ""
         comma = self.pick.chance(20)
         using = False
+        total = 1
         for n in range(self.pick.of((1, 1, 2, 2, 2, 3) if depth else (1, 1, 2))):
-            sql, columns, own = self.relation(depth)
+            sql, columns, own, rows = self.relation(depth)
+            if total * rows > MOST_ROWS and n:
+                break
+            total *= rows
             if own and own not in [a for a, _ in ranges] and self.pick.chance(30):
                 name, item = own, sql
             else:
@@ -246,7 +253,7 @@ class Views:
                 env.append((reference.upper() if self.pick.chance(5) else reference, kind))
         every = [c for _, columns in ranges for c in columns]
         unique = len({c for c, _ in every}) == len(every) and not using
-        return text, env, every if unique else []
+        return text, env, every if unique else [], total
 
     def join_condition(
         self, before: list[tuple[str, Columns]], new: tuple[str, Columns]
@@ -366,7 +373,7 @@ class Views:
         return f"select {items} from ({sql}) i{self.inputs}{self.where(env)}"
 
     def aggregate(self) -> tuple[str, Columns]:
-        source, env, _ = self.from_clause(2)
+        source, env, _, _ = self.from_clause(2)
         where = self.where(env)
         keys: Columns = []
         form = self.pick.of(("none", "expression", "ordinal", "alias", "all"))

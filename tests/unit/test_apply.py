@@ -241,9 +241,9 @@ def test_statements_around_queries() -> None:
     query = exp.select("*").from_(hole(names.STAGE, "delta"))
     assert stage_table("a b", query, binding) == "CACHE TABLE `a b` AS\nSELECT\n  *\nFROM `delta_1`"
     assert drop_stage("a b") == "DROP VIEW IF EXISTS `a b`"
-    built = build_storage("SELECT 1", binding, {"p": "it's"}, "CLUSTER BY (id)")
+    built = build_storage("SELECT 1", binding, {"p": "it's"})
     assert built == (
-        "CREATE OR REPLACE TABLE d.v__ivm USING delta CLUSTER BY (id)\n"
+        "CREATE OR REPLACE TABLE d.v__ivm USING delta\n"
         "TBLPROPERTIES ('p' = 'it\\'s')\nAS\nSELECT 1"
     )
     assert facade_view(exp.table_("v", db="d"), query, binding, {}).startswith(

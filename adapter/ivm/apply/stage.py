@@ -66,7 +66,7 @@ def _summary_delta(storage: Storage, rows: Signed, float_sums: str) -> exp.Query
     flags: list[exp.Expr] = []
     for s in storage.sums:
         value = column(s.argument)
-        counted = case(is_not_null(value), weight, number(0))
+        counted = case(is_not_null(s.counted()), weight, number(0))
         changes.append((s.present, exp.Sum(this=counted)))
         if s.total is None:
             continue

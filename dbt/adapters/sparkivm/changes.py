@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
@@ -71,18 +73,35 @@ FEEDLESS = (
 
 @dataclass(frozen=True)
 class Pin:
-    """A version and the time of its commit: together they tell a table from its successor."""
+    """A version and the time of its commit: together they tell a table from its successor.
+
+    Delta makes times increase: one that is not after its predecessor in the same answer is shown
+    as a millisecond later. Where files have times of whole seconds that is common, and the time of
+    a commit depends on which others were asked for. Then `mark` tells, what the commit did.
+    """
 
     version: int
     timestamp: int
-    columns: tuple[str, ...] = ()
+    raised: bool = False
+    mark: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        return {"version": self.version, "timestamp": self.timestamp}
+        return asdict(self)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Pin:
-        return cls(int(value["version"]), int(value["timestamp"]))
+        return cls(
+            int(value["version"]),
+            int(value["timestamp"]),
+            bool(value.get("raised")),
+            str(value.get("mark", "")),
+        )
+
+    def is_same(self, other: Pin) -> bool:
+        if self.version != other.version:
+            return False
+        in_doubt = (self.raised or other.raised) and self.mark == other.mark
+        return self.timestamp == other.timestamp or in_doubt
 
 
 @dataclass(frozen=True)
@@ -94,8 +113,19 @@ class History:
 
     @property
     def pin(self) -> Pin:
-        newest = self.commits[0]
-        return Pin(int(newest["version"]), newest["timestamp"])
+        return self._pins(self.commits[:2])[0]
+
+    @property
+    def pins(self) -> dict[int, Pin]:
+        return {pin.version: pin for pin in self._pins(self.commits)}
+
+    def _pins(self, commits: Sequence[Mapping[str, Any]]) -> list[Pin]:
+        times = [c["timestamp"] for c in commits]
+        raised = [a == b + 1 for a, b in zip(times, times[1:], strict=False)] + [False]
+        return [
+            Pin(int(c["version"]), c["timestamp"], r, _mark(c))
+            for c, r in zip(commits, raised, strict=True)
+        ]
 
     def since(self, version: int) -> tuple[Mapping[str, Any], ...]:
         return tuple(c for c in self.commits if int(c["version"]) > version)
@@ -130,22 +160,20 @@ def read_history(read: Read, name: str, zone: str, limit: int = HISTORY) -> Hist
 def classify(history: History, before: Pin, read_more: Callable[[int], History]) -> Change:
     """The change since `before`, by history alone: no data is read."""
     name, pin = history.name, history.pin
-    if pin == before:
-        return Change(name, "none", pin, before)
+    if pin.is_same(before):
+        # As it was written down: a control row that says the same stays as it is.
+        return Change(name, "none", before, before)
     if pin.version <= before.version:
         return Change(name, "recreated", pin, before)
-    needed = pin.version - before.version + 1
-    if len(history.commits) < needed and int(history.commits[-1]["version"]) > before.version:
-        history = read_more(needed)
-        # Commits that arrived meanwhile are left for the next refresh.
-        commits = tuple(c for c in history.commits if int(c["version"]) <= pin.version)
-        history = History(name, commits)
-    known = {int(c["version"]): c["timestamp"] for c in history.commits}
-    if known.get(before.version, before.timestamp) != before.timestamp:
+    commits = _back_to(before.version, history, read_more)
+    # Commits that arrived meanwhile are left for the next refresh.
+    history = History(name, tuple(c for c in commits if int(c["version"]) <= pin.version))
+    known = history.pins.get(before.version)
+    if known is not None and not known.is_same(before):
         return Change(name, "recreated", pin, before)
     recent = history.since(before.version)
     # Delta reads the feed over a gap in its log without a word.
-    if before.version not in known or len(recent) != needed - 1:
+    if known is None or len(recent) != pin.version - before.version:
         return Change(name, "gap", pin, before)
     if all(_operation(c) in WITHOUT_DATA for c in recent):
         return Change(name, "no data", pin, before)
@@ -154,6 +182,29 @@ def classify(history: History, before: Pin, read_more: Callable[[int], History])
     # A replaced table says how many rows it has, not how many differ: the diff will tell.
     rows = 0 if replaced else _rows(recent)
     return Change(name, "data", pin, before, rows, replaced, overwritten > 0)
+
+
+def _back_to(
+    version: int, history: History, read_more: Callable[[int], History]
+) -> tuple[Mapping[str, Any], ...]:
+    commits = history.commits
+    while int(commits[-1]["version"]) > version:
+        limit = int(commits[0]["version"]) - version + 1
+        more = read_more(limit).commits
+        if len(more) < limit:
+            return more
+        commits = more
+    return commits
+
+
+def _mark(commit: Mapping[str, Any]) -> str:
+    """What a commit did, as far as its history tells."""
+    did = [
+        _operation(commit),
+        sorted(_mapping(commit.get("operationParameters")).items()),
+        sorted(_mapping(commit.get("operationMetrics")).items()),
+    ]
+    return hashlib.sha256(json.dumps(did).encode()).hexdigest()[:12]
 
 
 def _operation(commit: Mapping[str, Any]) -> str:
@@ -190,8 +241,6 @@ def _rows(commits: tuple[Mapping[str, Any], ...]) -> int | None:
 def _mapping(value: Any) -> dict[str, str]:
     """A map, or over Thrift its text."""
     if isinstance(value, str):
-        import json
-
         value = json.loads(value or "{}")
     return dict(value or {})
 

@@ -20,6 +20,7 @@ from dbt.adapters.sparkivm.changes import (
 from dbt.adapters.sparkivm.config import IvmConfig
 from dbt.adapters.sparkivm.executor import Executor
 from dbt.adapters.sparkivm.keys import Keys
+from dbt.adapters.sparkivm.messages import shorten
 from dbt.adapters.sparkivm.state import Control, definition_of, digest, inputs_of
 from sqlglot import exp
 
@@ -49,8 +50,9 @@ LARGE_CHANGE = 1_000_000
 ZONE = "spark.sql.session.timeZone"
 # Somebody else committed first; a new plan starts from what they left.
 CONFLICTS = (
-    names.STALE,
-    names.NO_CONTROL_ROW,
+    # Not the name alone: it stands in every text of a commit that an error may quote.
+    f"[USER_RAISED_EXCEPTION] {names.STALE}",
+    f"[USER_RAISED_EXCEPTION] {names.NO_CONTROL_ROW}",
     "DELTA_CONCURRENT",
     "ConcurrentAppendException",
     "DELTA_METADATA_CHANGED",
@@ -616,7 +618,8 @@ class Refresh:
 
 
 def _first(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+    """One line: Spark's error class and message, without dbt's heading."""
+    return (shorten(str(error)).splitlines() or [type(error).__name__])[0].strip()
 
 
 def _count(row: Mapping[str, Any], name: str) -> int:
