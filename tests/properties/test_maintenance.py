@@ -29,7 +29,7 @@ def maintained(case: Case) -> None:
         duckdb.close()
 
 
-@settings(max_examples=300, derandomize=True, **COMMON)
+@settings(max_examples=250, derandomize=True, **COMMON)
 @given(case=cases())
 def test_a_maintained_view_is_its_query(case: Case) -> None:
     maintained(case)
