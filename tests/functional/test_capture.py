@@ -90,6 +90,9 @@ CREATE_MAPPED = (
 )
 REPLACE = f"CREATE OR REPLACE TABLE @ USING delta {FEED} AS "
 
+RETENTION = "no longer readable: [DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION"
+GONE = "no longer readable: [FAILED_READ_FILE"
+
 CASES = {
     "fed": Case(
         [UPDATE, "DELETE FROM @ WHERE id = 1", "INSERT INTO @ VALUES (1, 11, 'n')"], shows=FED
@@ -201,13 +204,11 @@ CASES = {
         [UPDATE, "RESTORE TABLE @ TO VERSION AS OF 0"], NOTHING, "no change"
     ),
     "beyond_retention": Case(
-        [SHORT_RETENTION, a_moment, UPDATE], REBUILT, "no longer readable", properties=""
+        [SHORT_RETENTION, a_moment, UPDATE], REBUILT, RETENTION, properties=""
     ),
-    "fed_beyond_retention": Case(
-        [SHORT_RETENTION, a_moment, UPDATE], REBUILT, "no longer readable"
-    ),
-    "files_gone": Case([UPDATE, remove_old_files], REBUILT, "no longer readable", properties=""),
-    "feed_gone": Case([UPDATE, remove_old_files], REBUILT, "no longer readable"),
+    "fed_beyond_retention": Case([SHORT_RETENTION, a_moment, UPDATE], REBUILT, RETENTION),
+    "files_gone": Case([UPDATE, remove_old_files], REBUILT, GONE, properties=""),
+    "feed_gone": Case([UPDATE, remove_old_files], REBUILT, GONE),
     "commit_gone": Case(
         [UPDATE, "DELETE FROM @ WHERE id = 3", lose_a_commit], REBUILT, "log of source"
     ),
@@ -231,8 +232,16 @@ CASES = {
         create="CREATE TABLE @ USING delta {properties} AS SELECT /*+ REPARTITION(3) */ * FROM "
         f"({ROWS})",
     ),
-    "mapped_values": Case(
+    "maps_of_a_key": Case(
         ["UPDATE @ SET m = map('b', 2) WHERE id = 1"],
+        key="id",
+        sql="select id, m['b'] as b from @",
+        create="CREATE TABLE @ USING delta {properties} AS SELECT 1 AS id, map('a', 1) AS m",
+    ),
+    "maps_without_a_key": Case(
+        ["UPDATE @ SET m = map('b', 2) WHERE id = 1"],
+        REBUILT,
+        "MAP",
         sql="select id, m['a'] as a, m['b'] as b from @",
         create="CREATE TABLE @ USING delta {properties} AS SELECT 1 AS id, map('a', 1) AS m",
     ),
@@ -308,7 +317,8 @@ class TestCases:
         if case.shows == DIFFED:
             assert FED not in transcript
         again = answers[1][f"of_{name}"]
-        settled = (REBUILT, case.reason) if name == "parquet_table" else (NOTHING, "no source")
+        never = name in ("parquet_table", "maps_without_a_key")
+        settled = (REBUILT, case.reason) if never else (NOTHING, "no source")
         assert again["strategy"] == settled[0] and settled[1] in again["reason"]
         assert len(lake.control_rows(f"of_{name}")) == 1
 

@@ -228,7 +228,13 @@ class Everywhere:
         assert "create the facade" in ran
 
     @pytest.mark.parametrize(
-        "sql", [ROWS, GROUPS, BAG, FLOATS], ids=["rows", "groups", "bag", "floats"]
+        "sql",
+        [
+            pytest.param(ROWS, id="rows"),
+            pytest.param(GROUPS, id="groups"),
+            pytest.param(BAG, id="bag", marks=pytest.mark.full),
+            pytest.param(FLOATS, id="floats", marks=pytest.mark.full),
+        ],
     )
     def test_incremental(self, view: View, sql: str) -> None:
         maintained = view.again(sql)

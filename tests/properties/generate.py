@@ -214,7 +214,7 @@ class Views:
         comma = self.pick.chance(20)
         using = False
         total = 1
-        for n in range(self.pick.of((1, 1, 2, 2, 2, 3) if depth else (1, 1, 2))):
+        for n in range(self.pick.of((1, 1, 2, 2, 2, 3, 4) if depth else (1, 1, 2))):
             sql, columns, own, rows = self.relation(depth)
             if total * rows > MOST_ROWS and n:
                 break

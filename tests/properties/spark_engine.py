@@ -28,6 +28,15 @@ PARAMETERS = {
     "spark.sql.shuffle.partitions": "2",
 }
 
+# Tables have a handful of rows: compiling and re-planning a query costs more than running it.
+SETTINGS = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
 
 class Spark:
     """A session of its own over a folder of its own; the JVM is shared by the process."""
@@ -36,8 +45,8 @@ class Spark:
         self.session, self.folder = session, folder
         session.sql(f"create database if not exists {NAMESPACE}")
         session.sql(f"use {NAMESPACE}")
-        session.conf.set("spark.sql.shuffle.partitions", "2")
-        session.conf.set("spark.sql.session.timeZone", "UTC")
+        for name, value in SETTINGS.items():
+            session.conf.set(name, value)
         self.tables: dict[str, Table] = {}
         self.rows: dict[str, tuple[Row, ...]] = {}
         self.compiled: dict[int, CompiledView] = {}
