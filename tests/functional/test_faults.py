@@ -482,10 +482,13 @@ class TestThroughDbt:
             old = warehouse.rows("SELECT * FROM sums")
 
             def dies(self: Any, purpose: str, sql: str, fetch: bool, when: str = when) -> Any:
-                rows = run(self, purpose, sql, fetch) if when == "after" else []
-                if purpose.startswith("commit"):
+                commits = purpose.startswith("commit")
+                if commits and when == "before":
                     raise RuntimeError("gone")
-                return rows or run(self, purpose, sql, fetch)
+                rows = run(self, purpose, sql, fetch)
+                if commits:
+                    raise RuntimeError("gone")
+                return rows
 
             with monkeypatch.context() as patch:
                 patch.setattr(Executor, "_run", dies)
