@@ -460,7 +460,7 @@ def cases(draw: Any, views: int = 1, rounds: int = 3) -> Case:
 
 
 def draw_case(pick: Pick, views: int = 1, rounds: int = 3) -> Case:
-    names = ("t", "u", "v")[: pick.integer(1, 3)]
+    names = ("t", "u", "v")[: pick.of((1, 2, 2, 3))]
     tables = tuple(table(pick, name) for name in names)
     sqls = tuple(Views(pick, tables).view() for _ in range(views))
     states = {t.name: t.rows for t in tables}
@@ -470,7 +470,7 @@ def draw_case(pick: Pick, views: int = 1, rounds: int = 3) -> Case:
         changes = {
             t.name: changed(pick, t, states[t.name], violated)
             for t in tables
-            if pick.chance(75)
+            if pick.chance(85)
         }
         states |= changes
         history.append(changes)
