@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ivm.apply.choice import choose
-from ivm.apply.measure import Measures
+from ivm.apply.measure import example
 from ivm.apply.merge import Move
 from ivm.compiler import PASSES, CompiledView
 from ivm.dialect import to_sql
@@ -62,7 +62,7 @@ def _sections(model: str, view: CompiledView) -> Iterator[str]:
         yield _indent(to_sql(delta, pretty=True))
     yield "\nmeasure the delta"
     yield _indent(to_sql(view.measure(), pretty=True))
-    measures = Measures(1, 1, 1, 1, 0, (), ())
+    measures = example(storage)
     form = choose(storage, measures)
     yield f"\ncommit ({form.name})"
     commit = view.commit(form, measures, Move("<expected>", "<new>"))

@@ -15,6 +15,8 @@ IS_DELTA = PREFIX + "is_delta"
 DELETED = PREFIX + "deleted"
 INSERTED = PREFIX + "inserted"
 HASH = PREFIX + "hash"
+WORD = PREFIX + "word"
+BITS = PREFIX + "bits"
 
 # A plan names states, not tables: the database part of a hole says which state is meant.
 POST = "@post"

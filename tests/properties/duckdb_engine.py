@@ -31,6 +31,9 @@ _TYPES = {
 _MACROS = """
 create macro xxhash64(x) as cast(cast(hash(x) as hugeint) - 9223372036854775808 as bigint);
 create macro raise_error(x) as x;
+create macro shiftright(x, n) as x >> n;
+create macro shiftleft(x, n) as case when n = 63 then -9223372036854775808 else x << n end;
+create macro getbit(x, n) as (x >> n) & 1;
 create macro fail(x) as error(concat(x, left(cast(random() as varchar), 0)));
 """
 
@@ -50,6 +53,8 @@ def _translate(node: exp.Expression) -> exp.Expression:
         node.set("side", None)
     elif isinstance(node, exp.Cast) and node.this.name == "raise_error":
         node.this.set("this", "fail")
+    elif isinstance(node, exp.Anonymous) and node.name.lower() == "element_at":
+        node.set("this", "list_extract")  # of that name DuckDB has one of maps
     elif isinstance(node, exp.Select):
         node.set("hint", None)  # DuckDB has none
     elif isinstance(node, exp.Count) and node.expressions:
@@ -198,7 +203,8 @@ class DuckDb:
     def commit(self, view: int, statement: exp.Expression) -> None:
         self.run("begin")
         try:
-            self.run(to_duckdb(fill(statement, self.binding(view))))
+            for step in _steps(fill(statement, self.binding(view))):
+                self.run(to_duckdb(step) if isinstance(step, exp.Expression) else step)
             raised = [c for c in self.controls(view) if c.startswith("IVM_")]
             if raised:
                 raise Refused(raised[0])
@@ -227,6 +233,19 @@ class DuckDb:
         for name in self.compiled[view].columns:
             short = name.split(".")[1]
             self.run(f"create or replace table seen.{short}_{view} as from {name}")
+
+
+def _steps(statement: exp.Expression) -> list[exp.Expression | str]:
+    """DuckDB has no REPLACE WHERE: the new rows are computed, the old ones deleted."""
+    if not isinstance(statement, exp.Insert):
+        return [statement]
+    target, where = statement.this, statement.args["where"]
+    rows = to_duckdb(statement.expression)
+    return [
+        f"create or replace temp table replacing as {rows}",
+        exp.Delete(this=target, where=exp.Where(this=where)),
+        f"insert into {to_duckdb(target)} from replacing",
+    ]
 
 
 def spark_type(type_: str) -> str:

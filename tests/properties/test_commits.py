@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from sqlglot import exp
 
 from ivm import names
-from ivm.apply import measure
+from ivm.apply import bitmap, measure
 from ivm.apply.choice import Form
 from ivm.apply.merge import Move, move_only
 from tests.properties.case import Case, Table
@@ -25,6 +25,7 @@ ORDERS = Table(
 CHANGED = ((1, 1, 3.0), (3, 2, 0.5), (None, None, None))
 
 FORMS: dict[str, tuple[str, Form]] = {
+    "replaced_rows": ("select id, x from t", Form("replaced_rows")),
     "keyed_rows": ("select id, x from t", Form("keyed_rows")),
     "counted_rows": ("select id, x from t", Form("counted_rows")),
     "groups": ("select k, count(*) as n from t group by k", Form("groups")),
@@ -60,12 +61,14 @@ def contents(engine: DuckDb) -> list[Any]:
     return sorted(map(str, engine.run("from storage_0").fetchall()))
 
 
-@pytest.fixture(params=[25_000, 0], ids=["literals", "no literals"])
-def literals(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure, "MAX_LITERALS", request.param)
+@pytest.fixture(params=[bitmap.MAX_BITS, 64], ids=["wide bitmap", "full bitmap"])
+def bits(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a full bitmap nearly every row passes."""
+    monkeypatch.setattr(bitmap, "MAX_BITS", request.param)
+    monkeypatch.setattr(bitmap, "MIN_BITS", min(bitmap.MIN_BITS, request.param))
 
 
-@pytest.mark.usefixtures("literals")
+@pytest.mark.usefixtures("bits")
 @pytest.mark.parametrize("name", FORMS)
 def test_each_form_brings_the_view_to_its_query(name: str) -> None:
     sql, form = FORMS[name]
@@ -75,7 +78,7 @@ def test_each_form_brings_the_view_to_its_query(name: str) -> None:
     view.check(name)
 
 
-@pytest.mark.usefixtures("literals")
+@pytest.mark.usefixtures("bits")
 @pytest.mark.parametrize("name", [*FORMS, "move_only"])
 def test_a_stale_control_row_refuses_the_commit(name: str) -> None:
     sql, form = FORMS.get(name, ("select id, x from t", None))
@@ -86,7 +89,7 @@ def test_a_stale_control_row_refuses_the_commit(name: str) -> None:
     assert contents(engine) == before
 
 
-@pytest.mark.usefixtures("literals")
+@pytest.mark.usefixtures("bits")
 @pytest.mark.parametrize("name", FORMS)
 def test_a_missing_control_row_refuses_the_commit(name: str) -> None:
     sql, form = FORMS[name]
@@ -98,7 +101,7 @@ def test_a_missing_control_row_refuses_the_commit(name: str) -> None:
     assert contents(engine) == before
 
 
-@pytest.mark.usefixtures("literals")
+@pytest.mark.usefixtures("bits")
 @pytest.mark.parametrize("name", FORMS)
 def test_a_control_row_outside_of_the_key_filter_is_never_inserted_again(name: str) -> None:
     """Its unit is NULL, which lies in no range and has no touched hash."""
@@ -109,9 +112,10 @@ def test_a_control_row_outside_of_the_key_filter_is_never_inserted_again(name: s
     assert engine.controls(0) == ["v1"]
 
 
-def test_a_commit_that_was_applied_is_refused_the_second_time() -> None:
+@pytest.mark.parametrize("name", ["replaced_rows", "keyed_rows"])
+def test_a_commit_that_was_applied_is_refused_the_second_time(name: str) -> None:
     engine, view = started("select id, x from t")
-    merge = statement(view, Form("keyed_rows"), Move("v0", "v1"))
+    merge = statement(view, Form(name), Move("v0", "v1"))
     engine.commit(0, merge)
     before = contents(engine)
     with pytest.raises(Refused):
@@ -120,12 +124,14 @@ def test_a_commit_that_was_applied_is_refused_the_second_time() -> None:
 
 
 @pytest.mark.parametrize("limit", [0, 2])
-def test_without_literals(limit: int) -> None:
+def test_more_keys_than_are_written_out(limit: int) -> None:
     @settings(max_examples=40, derandomize=True, **COMMON)
     @given(case=cases(rounds=2))
     def check(case: Case) -> None:
         maintained(case)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measure, "MAX_LITERALS", limit)
+        patch.setattr(measure, "MAX_KEYS", limit)
+        patch.setattr(bitmap, "MAX_BITS", 64)
+        patch.setattr(bitmap, "MIN_BITS", 64)
         check()

@@ -6,8 +6,9 @@ import pytest
 from sqlglot import exp
 
 from ivm import names
+from ivm.apply.bitmap import Bitmap
 from ivm.apply.choice import Form, after, choose
-from ivm.apply.measure import Measures, Range, key_filter
+from ivm.apply.measure import Measures, Range, key_filter, touched
 from ivm.catalog import ForeignKey, PrimaryKey
 from ivm.catalog import Table as CatalogTable
 from ivm.compiler import Options, compile_view
@@ -41,7 +42,7 @@ def forms(sql: str, *rounds: tuple[Row, ...], table: Table = T) -> list[str]:
     ("rounds", "taken"),
     [
         # One row per key throughout.
-        ([((1, 3), (3, 3))], ["keyed_rows"]),
+        ([((1, 3), (3, 3))], ["replaced_rows"]),
         # One row becomes two: the delta itself shows it.
         ([((1, 3), (1, 4))], ["counted_rows"]),
         # A second row joins one that stays: only storage shows it, and the commit refuses.
@@ -53,10 +54,10 @@ def forms(sql: str, *rounds: tuple[Row, ...], table: Table = T) -> list[str]:
         # The same row twice, then once.
         ([((1, 1), (1, 1)), ((1, 1),)], ["counted_rows", "counted_rows"]),
         # Both go, and one comes back.
-        ([((1, 1), (1, 1)), (), ((1, 1),)], ["counted_rows", "counted_rows", "keyed_rows"]),
+        ([((1, 1), (1, 1)), (), ((1, 1),)], ["counted_rows", "counted_rows", "replaced_rows"]),
         # NULL is a key like any other.
         ([((None, 1),), ((None, 2),), ((None, 2), (None, 3))],
-         ["keyed_rows", "keyed_rows", "counted_rows"]),
+         ["replaced_rows", "replaced_rows", "counted_rows"]),
     ],
 )
 def test_a_violated_key_never_makes_the_view_wrong(
@@ -74,8 +75,8 @@ def test_a_row_found_by_a_constant() -> None:
     """Its key is fixed by the filter, but it still has one."""
     changes = [((1, 5), (2, 2)), ((2, 2),), ((1, 6), (1, 7))]
     assert forms("select x from t where id = 1", *changes) == [
-        "keyed_rows",
-        "keyed_rows",
+        "replaced_rows",
+        "replaced_rows",
         "counted_rows",
     ]
 
@@ -147,12 +148,13 @@ def test_the_choice_of_a_form() -> None:
     engine.create(case)
     catalog = catalog_of(case, engine)
 
-    def chosen(sql: str, **counts: int) -> Form:
-        values = {"units": 1, "deleted": 0, "inserted": 1, "most": 1, "recompute": 0, **counts}
-        measures = Measures(**values, ranges=(), hashes=())
+    def chosen(sql: str, keys: tuple[str, ...] | None = ("1",), **counts: int) -> Form:
+        values = {"units": 1, "deleted": 0, "inserted": 1, "updated": 0, "most": 1, "recompute": 0}
+        measures = Measures(**{**values, **counts}, ranges=(), keys=keys, bitmap=None)
         return choose(compile_view(sql, catalog, namespace=NAMESPACE).storage, measures)
 
-    assert chosen("select id from t") == Form("keyed_rows")
+    assert chosen("select id from t") == Form("replaced_rows")
+    assert chosen("select id from t", keys=None) == Form("keyed_rows")
     assert chosen("select id from t", most=2) == Form("counted_rows")
     assert chosen("select id from u") == Form("counted_rows")
     assert chosen("select sum(x) as s from t") == Form("groups")
@@ -160,7 +162,8 @@ def test_the_choice_of_a_form() -> None:
 
 
 def test_what_follows_a_refusal() -> None:
-    assert after(Form("keyed_rows"), f"... {names.SURVIVORS} ...") == Form("counted_rows")
+    for form in (Form("replaced_rows"), Form("keyed_rows")):
+        assert after(form, f"... {names.SURVIVORS} ...") == Form("counted_rows")
     assert after(Form("groups"), names.OVERFLOW) == Form("groups", "all")
     assert after(Form("groups", "flagged"), names.OVERFLOW) == Form("groups", "all")
     assert after(Form("groups", "all"), names.OVERFLOW) is None
@@ -179,21 +182,43 @@ def test_a_key_filter_is_made_of_literals_that_skip_files() -> None:
     sql = "select day, s, n, y, count(*) as c from t group by day, s, n, y"
     storage = compile_view(sql, catalog_of(case, engine), namespace=NAMESPACE).storage
     measures = Measures(
-        2, 0, 2, 1, 0,
+        2, 0, 2, 0, 1, 0,
         (
             Range("day", "2024-01-01", "2024-02-01", False),
             Range("s", "a", "it's", True),
             Range("n", None, None, True),
         ),
-        (-5, 7),
+        None,
+        Bitmap((5, -1)),
     )
     found = key_filter(storage, measures, "m")
     assert found is not None
     assert to_sql(found) == (
         "(`m`.`day` >= DATE '2024-01-01' AND `m`.`day` <= DATE '2024-02-01') AND "
         "((`m`.`s` >= 'a' AND `m`.`s` <= 'it\\'s') OR `m`.`s` IS NULL) AND `m`.`n` IS NULL AND "
-        "XXHASH64(STRUCT(`m`.`day`, `m`.`s`, `m`.`n`, `m`.`y`)) IN (-5, 7)"
+        "(GETBIT(ELEMENT_AT(CAST(SPLIT('5,-1', ',') AS ARRAY<BIGINT>), CAST(SHIFTRIGHT(("
+        "XXHASH64(STRUCT(`m`.`day`, `m`.`s`, `m`.`n`, `m`.`y`)) & 127), 6) AS INT) + 1), "
+        "CAST(XXHASH64(STRUCT(`m`.`day`, `m`.`s`, `m`.`n`, `m`.`y`)) & 63 AS INT)) = 1)"
     )
+
+
+def test_touched_keys_are_written_in_parts_that_skip_files() -> None:
+    engine = DuckDb()
+    case = Case((T, Table("s", (("k", "string"), ("x", "int")), ("k",), ())), (), ())
+    engine.create(case)
+
+    def written(sql: str, keys: tuple[str, ...], nulls: bool = False) -> str:
+        storage = compile_view(sql, catalog_of(case, engine), namespace=NAMESPACE).storage
+        ranges = (Range(storage.unit[0], keys[0], keys[-1], nulls),)
+        return to_sql(touched(storage, Measures(2, 0, 2, 0, 1, 0, ranges, keys, None)))
+
+    two = "(`id` >= 1 AND `id` <= 1 AND `id` IN (1)) OR (`id` >= 7 AND `id` <= 7 AND `id` IN (7))"
+    assert written("select id from t", ("1", "7")) == two
+    assert written("select k from s", ("it's",), nulls=True) == (
+        "(`k` >= 'it\\'s' AND `k` <= 'it\\'s' AND `k` IN ('it\\'s')) OR `k` IS NULL"
+    )
+    many = written("select id from t", tuple(map(str, range(40))))
+    assert many.count("IN") == 14 and "`id` IN (0, 1, 2)" in many
 
 
 def test_dates_strings_and_nulls_as_keys() -> None:

@@ -58,7 +58,7 @@ def _added(storage: Storage, measures: Measures, skip_flagged: bool) -> exp.Sele
         hole(names.STAGE, DELTA),
         unflagged,
     )
-    if measures.hashes is None and storage.unit:
+    if measures.bitmap is None and storage.unit:
         touched = select(keys, hole(names.STAGE, DELTA))
         on = exp.and_(*(null_safe_equal(column(c, "s"), column(c, "u")) for c in storage.unit))
         stored = select(

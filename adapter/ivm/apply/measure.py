@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,14 +10,16 @@ from typing import Any
 from sqlglot import exp
 
 from ivm import names, types
+from ivm.apply import bitmap
+from ivm.apply.bitmap import Bitmap
 from ivm.apply.stage import DELTA
 from ivm.sql import (
     alias,
     case,
     cast,
     column,
-    hash_of,
     hole,
+    is_not_null,
     is_null,
     number,
     select,
@@ -25,7 +28,14 @@ from ivm.sql import (
 )
 from ivm.storage import Storage
 
-MAX_LITERALS = 25_000
+# Keys that are written out; the bitmap takes over beyond.
+MAX_KEYS = 25_000
+# In so many parts, each with its range: files between two parts are skipped.
+PARTS = 16
+
+
+LISTED = ("int", "bigint", "date", "string")
+COUNTS = ("deleted", "inserted", "updated", "most", "recompute")
 
 
 @dataclass(frozen=True)
@@ -40,13 +50,18 @@ class Range:
 
 @dataclass(frozen=True)
 class Measures:
+    """`updated`: units that lose rows and gain rows. `keys`: the values of a unit of one column,
+    in order and without NULL; None if they are too many or no literals."""
+
     units: int
     deleted: int
     inserted: int
+    updated: int
     most: int
     recompute: int
     ranges: tuple[Range, ...]
-    hashes: tuple[int, ...] | None
+    keys: tuple[str, ...] | None
+    bitmap: Bitmap | None
 
 
 def hashed_columns(storage: Storage) -> tuple[str, ...]:
@@ -54,7 +69,7 @@ def hashed_columns(storage: Storage) -> tuple[str, ...]:
 
 
 def measure(storage: Storage) -> exp.Query:
-    """One row: counts, ranges, and the hashes of at most MAX_LITERALS units as text."""
+    """One bounded row: counts, ranges, at most MAX_KEYS keys, and the bitmap."""
     weight = column(names.WEIGHT)
     keys = [column(c) for c in storage.unit]
     if storage.kind == "groups":
@@ -62,6 +77,7 @@ def measure(storage: Storage) -> exp.Query:
         counts = [
             ("deleted", number(0)),
             ("inserted", number(0)),
+            ("updated", number(0)),
             ("most", number(0)),
             ("recompute", exp.Sum(this=column(names.RECOMPUTE))),
         ]
@@ -75,6 +91,12 @@ def measure(storage: Storage) -> exp.Query:
         counts = [
             ("deleted", exp.Sum(this=column(names.DELETED))),
             ("inserted", exp.Sum(this=column(names.INSERTED))),
+            (
+                "updated",
+                exp.Sum(
+                    this=exp.func("least", column(names.INSERTED), column(names.DELETED))
+                ),
+            ),
             # Two rows that become one are as much a violated key as one that becomes two.
             (
                 "most",
@@ -90,21 +112,25 @@ def measure(storage: Storage) -> exp.Query:
         outputs.append(alias(cast(exp.Max(this=key.copy()), "string"), f"high_{i}"))
         nulls = exp.Max(this=case(is_null(key), number(1), number(0)))
         outputs.append(alias(nulls, f"nulls_{i}"))
-    outputs.append(alias(_hashes(storage, units), "hashes"))
+    outputs.append(alias(_keys(storage, units), "keys"))
+    hashed = hashed_columns(storage)
+    outputs.append(alias(bitmap.collect(units, hashed) if hashed else exp.null(), "bits"))
     return select(outputs, subquery(units, "units"))
 
 
-def _hashes(storage: Storage, units: exp.Query) -> exp.Expr:
-    hashed = hashed_columns(storage)
-    if not hashed:
+def _listed(storage: Storage) -> bool:
+    """Is a touched unit one literal, compared without a cast?"""
+    return len(storage.unit) == 1 and storage.type_of(storage.unit[0]) in LISTED
+
+
+def _keys(storage: Storage, units: exp.Query) -> exp.Expr:
+    if not _listed(storage):
         return exp.null()
-    one = select(
-        [alias(hash_of([column(c) for c in hashed]), names.HASH)], subquery(units, "units")
-    )
-    some = one.distinct().limit(MAX_LITERALS)
-    listed = exp.ArrayAgg(this=cast(column(names.HASH), "string"))
-    joined = exp.ArrayToString(this=listed, expression=text(","))
-    return exp.Subquery(this=select([joined], subquery(some, "some")))
+    key = column(storage.unit[0])
+    some = select([key], subquery(units, "units"), is_not_null(key)).limit(MAX_KEYS)
+    listed = exp.ArrayAgg(this=cast(key, "string"))
+    encoded = exp.Anonymous(this="to_json", expressions=[listed])
+    return exp.Subquery(this=select([encoded], subquery(some, "some")))
 
 
 def _ranged(storage: Storage) -> tuple[str, ...]:
@@ -117,22 +143,24 @@ def _below(weight: exp.Expr) -> exp.Expr:
 
 def read_measures(storage: Storage, row: Mapping[str, Any]) -> Measures:
     units = int(row["units"])
-    hashes: tuple[int, ...] | None = None
-    if hashed_columns(storage) and units <= MAX_LITERALS:
-        hashes = tuple(sorted(int(h) for h in (row["hashes"] or "").split(",") if h))
+    keys: tuple[str, ...] | None = None
+    if _listed(storage) and units <= MAX_KEYS:
+        found: list[str] = json.loads(row["keys"] or "[]")
+        numeric = storage.type_of(storage.unit[0]) not in ("string", "date")
+        keys = tuple(sorted(found, key=int) if numeric else sorted(found))
+    bits = bitmap.read(row["bits"] or "", units) if hashed_columns(storage) else None
     ranges = tuple(
         Range(name, row[f"low_{i}"], row[f"high_{i}"], bool(row[f"nulls_{i}"] or 0))
         for i, name in enumerate(_ranged(storage))
     )
-    counts = {n: int(row[n]) for n in ("deleted", "inserted", "most", "recompute")}
-    return Measures(units=units, ranges=ranges, hashes=hashes, **counts)
+    counts = {n: int(row[n]) for n in COUNTS}
+    return Measures(units=units, ranges=ranges, keys=keys, bitmap=bits, **counts)
 
 
 def key_filter(storage: Storage, measures: Measures, table: str | None) -> exp.Expr | None:
-    """Literal conditions that every touched row of storage satisfies.
+    """Literal conditions that every touched row of storage satisfies, and few others.
 
-    Ranges skip files; the hashes keep the rest of the table out of the join. A hash is exact here:
-    it only restricts to rows that could match.
+    Ranges skip files; the bitmap keeps nearly all of the other rows out of the join.
     """
     conditions: list[exp.Expr] = []
     for r in measures.ranges:
@@ -145,16 +173,51 @@ def key_filter(storage: Storage, measures: Measures, table: str | None) -> exp.E
             exp.GTE(this=key, expression=low), exp.LTE(this=key.copy(), expression=high)
         )
         conditions.append(exp.or_(inside, is_null(key)) if r.nulls else inside)
-    if measures.hashes is not None:
-        hashed = hash_of([column(c, table) for c in hashed_columns(storage)])
-        conditions.append(exp.In(this=hashed, expressions=[number(h) for h in measures.hashes]))
+    if measures.bitmap is not None:
+        hashed = [column(c, table) for c in hashed_columns(storage)]
+        conditions.append(measures.bitmap.contains(hashed))
     return exp.and_(*conditions) if conditions else None
 
 
-def _literal(value: str, type_: str) -> exp.Expr:
+def touched(storage: Storage, measures: Measures) -> exp.Expr:
+    """The touched units and no others, for a unit whose keys were listed; without functions."""
+    assert measures.keys is not None
+    key, type_ = column(storage.unit[0]), storage.type_of(storage.unit[0])
+    size = max(1, -(-len(measures.keys) // PARTS))
+    conditions: list[exp.Expr] = []
+    for start in range(0, len(measures.keys), size):
+        part = measures.keys[start : start + size]
+        first, last = _literal(part[0], type_), _literal(part[-1], type_)
+        conditions.append(
+            exp.and_(
+                exp.GTE(this=key.copy(), expression=first),
+                exp.LTE(this=key.copy(), expression=last),
+                exp.In(this=key.copy(), expressions=_literals(part, type_)),
+            )
+        )
+    if any(r.nulls for r in measures.ranges):
+        conditions.append(is_null(key))
+    return exp.or_(*conditions)
+
+
+def _literals(values: tuple[str, ...], type_: str) -> list[exp.Expr]:
     if type_ == "string":
-        return text(value)
-    if type_ == "date":
-        # A cast would not be folded before Delta looks at file statistics; a typed literal is one.
-        return exp.Var(this=f"DATE '{value}'")
-    return number(int(value))
+        return [text(v) for v in values]
+    # As one node: thousands of them take longer to print than to find.
+    return [exp.Var(this=", ".join(_spelled(v, type_) for v in values))]
+
+
+def _literal(value: str, type_: str) -> exp.Expr:
+    return text(value) if type_ == "string" else exp.Var(this=_spelled(value, type_))
+
+
+def _spelled(value: str, type_: str) -> str:
+    # A cast would not be folded before Delta looks at file statistics; a typed literal is one.
+    return f"DATE '{value}'" if type_ == "date" else str(int(value))
+
+
+def example(storage: Storage) -> Measures:
+    """One touched unit, for a statement that is only shown."""
+    values = {"string": "a", "date": "2026-01-01"}
+    keys = (values.get(storage.type_of(storage.unit[0]), "1"),) if _listed(storage) else None
+    return Measures(1, 1, 1, 1, 1, 0, (), keys, None)

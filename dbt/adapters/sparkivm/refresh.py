@@ -19,9 +19,11 @@ from dbt.adapters.sparkivm.changes import (
 )
 from dbt.adapters.sparkivm.config import IvmConfig
 from dbt.adapters.sparkivm.executor import Executor
+from dbt.adapters.sparkivm.key_check import violations
 from dbt.adapters.sparkivm.keys import Keys
 from dbt.adapters.sparkivm.messages import shorten
-from dbt.adapters.sparkivm.state import Control, definition_of, digest, inputs_of
+from dbt.adapters.sparkivm.state import Control, definition_of, inputs_of
+from dbt.adapters.sparkivm.target import DOCS, SIZE, STORAGE, Docs, Target
 from sqlglot import exp
 
 from ivm import names
@@ -42,7 +44,7 @@ from ivm.render import (
     statement,
 )
 from ivm.render.binding import changes_of
-from ivm.render.delta_lake import Unchanged, version_of
+from ivm.render.delta_lake import Unchanged
 from ivm.sql import column
 
 ATTEMPTS = 3
@@ -81,52 +83,6 @@ class Outcome:
     sources: int = 0
     prediction: str = ""
     warnings: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Docs:
-    """Descriptions that `persist_docs` asks for. A view takes them only when it is created."""
-
-    relation: str = ""
-    columns: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, model: Mapping[str, Any]) -> Docs:
-        wanted = model["config"].get("persist_docs") or {}
-        described = {
-            str(c["name"]).lower(): str(c.get("description") or "")
-            for c in (model.get("columns") or {}).values()
-        }
-        return cls(
-            str(model.get("description") or "") if wanted.get("relation") else "",
-            {n: d for n, d in described.items() if d} if wanted.get("columns") else {},
-        )
-
-    @property
-    def mark(self) -> str:
-        return digest([self.relation, dict(self.columns)])
-
-
-@dataclass(frozen=True)
-class Target:
-    """Where the model lives. `storages` are the tables behind it that exist."""
-
-    schema: str
-    identifier: str
-    storages: tuple[str, ...]
-    facade: str  # "view", "table" or "" if it does not exist
-    facade_text: str
-
-    @property
-    def slots(self) -> tuple[str, str]:
-        return names.storage_names(self.identifier)
-
-    @property
-    def name(self) -> exp.Table:
-        return exp.table_(self.identifier, db=self.schema, quoted=True)
-
-    def storage(self, slot: str) -> exp.Table:
-        return exp.table_(slot, db=self.schema, quoted=True)
 
 
 class Rebuild(Exception):
@@ -215,7 +171,7 @@ class Refresh:
         """The storage that stands for this model, its control row, or why there is none."""
         existing = [s for s in self.target.slots if s in self.target.storages]
         # Two exist only after a crash between building a new definition and dropping the old.
-        existing.sort(key=lambda s: not self._shown(s))
+        existing.sort(key=lambda s: not self.target.shows(s))
         found: list[tuple[str, Control]] = []
         why = "first build"
         for slot in existing:
@@ -227,9 +183,6 @@ class Refresh:
             else:
                 found.append((slot, control))
         return (*found[0], "") if found else (None, None, why)
-
-    def _shown(self, slot: str) -> bool:
-        return f"`{slot}`" in self.target.facade_text
 
     def _control(self, slot: str) -> tuple[Control | None, str]:
         table = to_sql(self.target.storage(slot))
@@ -357,9 +310,11 @@ class Refresh:
                 self._quietly("clean up", drop_stage(name))
 
     def _choose(self, control: Control, data: Mapping[str, Change]) -> None:
+        # A star's rows are about as wide as its facts.
+        known = self.target.bytes
         facts = Facts(
-            {n: s for n, s in control.sizes.items() if n != "@storage"},
-            control.sizes.get("@storage", 0),
+            control.sizes,
+            max(control.sizes.values(), default=0) if known is None else known,
             {n: c.rows for n, c in data.items()},
             frozenset(n for n, c in data.items() if self._unfed(c)),
         )
@@ -452,9 +407,14 @@ class Refresh:
                 form = following
         self.outcome.strategy = "incremental"
         self.outcome.reason = f"{form.name}, {measures.units} touched" if form else ""
-        self.outcome.rows_inserted = _count(row, "num_inserted_rows")
-        self.outcome.rows_deleted = _count(row, "num_deleted_rows")
-        self.outcome.rows_updated = max(0, _count(row, "num_updated_rows") - 1)
+        if form is not None and form.name == "replaced_rows":
+            self.outcome.rows_updated = measures.updated
+            self.outcome.rows_inserted = measures.inserted - measures.updated
+            self.outcome.rows_deleted = measures.deleted - measures.updated
+        else:
+            self.outcome.rows_inserted = _count(row, "num_inserted_rows")
+            self.outcome.rows_deleted = _count(row, "num_deleted_rows")
+            self.outcome.rows_updated = max(0, _count(row, "num_updated_rows") - 1)
 
     def _move_only(self, storage: exp.Table, move: Move, why: str) -> None:
         row = self.executor.write("move the versions", statement(move_only(move), Binding(storage)))
@@ -502,7 +462,7 @@ class Refresh:
             self.inputs,
             pins,
             self.catalog.answers(),
-            self._sizes(view, slot, control),
+            self._sizes(view),
             0,
             unsupported,
         ).written()
@@ -536,36 +496,32 @@ class Refresh:
     def _slot(self, same: str | None, control: Control | None, definition: str) -> str:
         if same is not None and control is not None and control.definition == definition:
             return same
-        shown = [s for s in self.target.storages if self._shown(s)]
+        shown = [s for s in self.target.storages if self.target.shows(s)]
         return next(s for s in self.target.slots if s not in shown)
 
-    def _sizes(
-        self, view: CompiledView | OpaqueView, slot: str, control: Control | None
-    ) -> dict[str, int]:
+    def _sizes(self, view: CompiledView | OpaqueView) -> dict[str, int]:
         if not isinstance(view, CompiledView):
             return {}
-        sizes = {}
-        for table in view.tables:
-            row = self.executor.read(
-                f"size of {table.name}", f"DESCRIBE DETAIL {to_sql(table_of(table.name))}"
-            )[0]
-            sizes[table.name] = int(row["sizeInBytes"] or 0)
-        # Not known before it is written; a star's rows are about as wide as its facts.
-        sizes["@storage"] = max(sizes.values(), default=0)
-        return sizes
+        return {t.name: self._bytes(table_of(t.name)) for t in view.tables}
+
+    def _bytes(self, table: exp.Table) -> int:
+        name = to_sql(table)
+        row = self.executor.read(f"size of {table.name}", f"DESCRIBE DETAIL {name}")[0]
+        return int(row["sizeInBytes"] or 0)
 
     def _create_facade(self, slot: str, view: CompiledView | OpaqueView) -> None:
-        binding = Binding(self.target.storage(slot))
+        storage = self.target.storage(slot)
         properties = {
-            "ivm.storage": f"{self.target.schema}.{slot}",
-            "ivm.docs": self.docs.mark,
+            STORAGE: f"{self.target.schema}.{slot}",
+            DOCS: self.docs.mark,
+            SIZE: str(self._bytes(storage)),
         }
         self.executor.write(
             "create the facade",
             facade_view(
                 self.target.name,
                 view.facade(),
-                binding,
+                Binding(storage),
                 properties,
                 self.docs.relation,
                 self.docs.columns,
@@ -574,7 +530,7 @@ class Refresh:
 
     def _ensure_facade(self, slot: str, view: CompiledView) -> None:
         described = self.docs.mark in self.target.facade_text
-        if self.target.facade == "view" and self._shown(slot) and described:
+        if self.target.facade == "view" and self.target.shows(slot) and described:
             return
         if self.target.facade == "table":
             self.drop_table()
@@ -583,26 +539,8 @@ class Refresh:
     # -- keys ---------------------------------------------------------------------------------
 
     def _check_keys(self, view: CompiledView, pins: Mapping[str, Pin]) -> None:
-        """Declared is not enforced: duplicates are named. The view is exact with them too."""
-        for table in view.tables:
-            if table.primary_key is None:
-                continue
-            keys = [column(c) for c in table.primary_key.columns]
-            count = exp.Count(this=exp.Star())
-            query = (
-                exp.Select(expressions=[*keys, exp.alias_(count, "copies")])
-                .from_(version_of(table_of(table.name), pins[table.name].version))
-                .group_by(*(k.copy() for k in keys))
-                .having(exp.GT(this=count.copy(), expression=exp.Literal.number(1)))
-                .limit(3)
-            )
-            rows = self.executor.read(f"check the key of {table.name}", to_sql(query, pretty=True))
-            if rows:
-                examples = "; ".join(", ".join(f"{k}={v}" for k, v in row.items()) for row in rows)
-                self.outcome.warnings.append(
-                    f"key ({', '.join(table.primary_key.columns)}) of {table.name}, declared in "
-                    f"{table.primary_key.origin}, is violated: {examples}"
-                )
+        types = {name: types_of(facts) for name, facts in self.catalog.relations.items()}
+        self.outcome.warnings += violations(self.executor, view.tables, types, pins)
 
     def _report_violations(self, view: CompiledView, pins: Mapping[str, Pin]) -> None:
         before = len(self.outcome.warnings)
