@@ -34,6 +34,8 @@ from tests.functional.warehouse import FEED, Warehouse, model, sources
 ROWS = "select id, x + 1 as x from {s}.numbers where id > 0"
 GROUPS = "select y, count(*) as n, sum(x) as x from {s}.numbers group by y"
 BAG = "select x, y from {s}.numbers"
+# Found by two columns, which takes a MERGE; ROWS are found by one.
+PAIRS = "select a.x as x, b.x as other from {s}.numbers a join {s}.numbers b on a.y = b.y"
 FLOATS = "select y, sum(cast(x as double)) as x from {s}.numbers group by y"
 READS = ("state", "version", "look", "measure", "size", "check")
 
@@ -232,6 +234,7 @@ class Everywhere:
         [
             pytest.param(ROWS, id="rows"),
             pytest.param(GROUPS, id="groups"),
+            pytest.param(PAIRS, id="pairs", marks=pytest.mark.full),
             pytest.param(BAG, id="bag", marks=pytest.mark.full),
             pytest.param(FLOATS, id="floats", marks=pytest.mark.full),
         ],
@@ -283,7 +286,7 @@ class Once:
 
 
 @pytest.mark.parametrize(
-    "sql", [ROWS, GROUPS, BAG, FLOATS], ids=["rows", "groups", "bag", "floats"]
+    "sql", [ROWS, PAIRS, GROUPS, BAG, FLOATS], ids=["rows", "pairs", "groups", "bag", "floats"]
 )
 def test_a_second_refresh_from_the_same_state_is_refused(view: View, sql: str) -> None:
     view = view.again(sql)
@@ -312,7 +315,7 @@ def test_moving_the_versions_twice_is_refused(view: View) -> None:
     view.assert_exact()
 
 
-@pytest.mark.parametrize("sql", [ROWS, GROUPS], ids=["rows", "groups"])
+@pytest.mark.parametrize("sql", [ROWS, PAIRS, GROUPS], ids=["rows", "pairs", "groups"])
 def test_a_control_row_that_vanishes_is_not_inserted_again(view: View, sql: str) -> None:
     view = view.again(sql)
     view.refresh()
@@ -368,14 +371,14 @@ def race(view: View, rounds: int) -> None:
     view.assert_exact()
 
 
-@pytest.mark.parametrize("sql", [BAG, GROUPS], ids=["bag", "groups"])
+@pytest.mark.parametrize("sql", [ROWS, BAG, GROUPS], ids=["rows", "bag", "groups"])
 def test_two_threads(view: View, sql: str) -> None:
     race(view.again(sql), 4)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    "sql", [ROWS, GROUPS, BAG, FLOATS], ids=["rows", "groups", "bag", "floats"]
+    "sql", [ROWS, PAIRS, GROUPS, BAG, FLOATS], ids=["rows", "pairs", "groups", "bag", "floats"]
 )
 def test_two_threads_for_long(view: View, sql: str) -> None:
     race(view.again(sql), 40)
@@ -444,12 +447,16 @@ def killed(view: View, folder: Path, parameters: dict[str, str], after: float) -
 @pytest.mark.parametrize(
     "after", [1.0, *(pytest.param(s, marks=pytest.mark.full) for s in (0.2, 0.5, 2.0, 3.0))]
 )
+@pytest.mark.parametrize(
+    "touched", [pytest.param("id % 2 = 0", id="replace"), pytest.param("id % 20 > 0", id="merge")]
+)
 def test_killed_in_the_middle_of_the_commit(
-    view: View, tmp_path: Path, session_parameters: dict[str, str], after: float
+    view: View, tmp_path: Path, session_parameters: dict[str, str], after: float, touched: str
 ) -> None:
+    """More than 25,000 rows take a MERGE."""
     view.do("INSERT INTO {s}.numbers SELECT id + 10000, id, 'k' FROM range(30000)")
     view.refresh()
-    view.do("UPDATE {s}.numbers SET x = x + 1, y = 'z' WHERE id % 2 = 0")
+    view.do("UPDATE {s}.numbers SET x = x + 1, y = 'z' WHERE " + touched)
     old, new = view.shown(), view.expected()
     killed(view, tmp_path, session_parameters, after)
     assert view.shown() in (old, new)
