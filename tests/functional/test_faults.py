@@ -21,8 +21,10 @@ from dbt.adapters.sparkivm.config import IvmConfig
 from dbt.adapters.sparkivm.executor import Executor
 from dbt.adapters.sparkivm.keys import Keys
 from dbt.adapters.sparkivm.messages import database_error
-from dbt.adapters.sparkivm.refresh import Outcome, Refresh, Target
+from dbt.adapters.sparkivm.refresh import Refresh
+from dbt.adapters.sparkivm.report import Outcome
 from dbt.adapters.sparkivm.session import root_session
+from dbt.adapters.sparkivm.target import Target
 from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
 

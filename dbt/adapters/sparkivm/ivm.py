@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 from dbt.adapters.base.meta import AdapterMeta, available
-from dbt.adapters.contracts.connection import AdapterResponse
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.sparkivm.catalog import WarehouseCatalog
 from dbt.adapters.sparkivm.config import IvmConfig
 from dbt.adapters.sparkivm.executor import Executor
 from dbt.adapters.sparkivm.keys import Keys
-from dbt.adapters.sparkivm.refresh import Docs, Outcome, Refresh, Target
+from dbt.adapters.sparkivm.refresh import Refresh
+from dbt.adapters.sparkivm.report import respond
+from dbt.adapters.sparkivm.target import Docs, Target
 from dbt_common.exceptions import DbtRuntimeError
 
 from ivm import names
@@ -22,22 +22,6 @@ from ivm.errors import IvmError, Unsupported
 from ivm.explain import explain, explain_unsupported
 
 logger = AdapterLogger("Sparkivm")
-
-
-@dataclass
-class IvmResponse(AdapterResponse):
-    """Goes whole into run_results.json; its message is the line that people see."""
-
-    strategy: str = ""
-    reason: str = ""
-    rows_inserted: int = 0
-    rows_updated: int = 0
-    rows_deleted: int = 0
-    sources: int = 0
-    sources_changed: int = 0
-    statements: int = 0
-    seconds: float = 0.0
-    prediction: str = ""
 
 
 class IvmMixin(metaclass=AdapterMeta):
@@ -82,7 +66,7 @@ class IvmMixin(metaclass=AdapterMeta):
         for warning in outcome.warnings:
             logger.warning(f"{name}: {warning}")
         seconds = time.perf_counter() - started
-        response = _response(outcome, len(executor.statements), seconds)
+        response = respond(outcome, len(executor.statements), seconds)
         logger.info(f"{name}: {response._message}") if outcome.strategy == "full rebuild" else None
         return {"response": response, "transcript": executor.transcript()}
 
@@ -178,29 +162,3 @@ class IvmMixin(metaclass=AdapterMeta):
 def _with_model(name: str, error: IvmError) -> str:
     text = str(error)
     return text if name in text else f"model {name}: {text}"
-
-
-def _response(outcome: Outcome, statements: int, seconds: float) -> IvmResponse:
-    message = f"IVM {outcome.strategy}: {outcome.reason}"
-    if outcome.strategy == "incremental":
-        message = (
-            f"IVM incremental: +{outcome.rows_inserted} -{outcome.rows_deleted} "
-            f"~{outcome.rows_updated} rows, {outcome.sources_changed} of {outcome.sources} "
-            f"sources changed"
-        )
-    message += f", {seconds:.1f} s"
-    return IvmResponse(
-        _message=message,
-        code=outcome.strategy,
-        rows_affected=outcome.rows_inserted + outcome.rows_updated + outcome.rows_deleted,
-        strategy=outcome.strategy,
-        reason=outcome.reason,
-        rows_inserted=outcome.rows_inserted,
-        rows_updated=outcome.rows_updated,
-        rows_deleted=outcome.rows_deleted,
-        sources=outcome.sources,
-        sources_changed=outcome.sources_changed,
-        statements=statements,
-        seconds=round(seconds, 3),
-        prediction=outcome.prediction,
-    )

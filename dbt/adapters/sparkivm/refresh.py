@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dbt.adapters.sparkivm.catalog import WarehouseCatalog, table_of, types_of, without_feed
+from dbt.adapters.sparkivm.catalog import WarehouseCatalog, types_of, without_feed
 from dbt.adapters.sparkivm.changes import (
     FEEDLESS,
     UNREADABLE,
@@ -22,8 +22,10 @@ from dbt.adapters.sparkivm.executor import Executor
 from dbt.adapters.sparkivm.key_check import violations
 from dbt.adapters.sparkivm.keys import Keys
 from dbt.adapters.sparkivm.messages import shorten
+from dbt.adapters.sparkivm.rebuild import drop_others, ensure_facade, rebuild
+from dbt.adapters.sparkivm.report import Outcome
 from dbt.adapters.sparkivm.state import Control, definition_of, inputs_of
-from dbt.adapters.sparkivm.target import DOCS, SIZE, STORAGE, Docs, Target
+from dbt.adapters.sparkivm.target import Docs, Target
 from sqlglot import exp
 
 from ivm import names
@@ -33,13 +35,10 @@ from ivm.apply.merge import Move, move_only
 from ivm.compiler import CompiledView, Options, compile_view
 from ivm.dialect import to_sql
 from ivm.errors import IvmError, Unsupported
-from ivm.opaque import OpaqueView, opaque_view
-from ivm.policy.immediate import Facts, Prediction, predict
+from ivm.policy.immediate import Facts, predict
 from ivm.render import (
     Binding,
-    build_storage,
     drop_stage,
-    facade_view,
     stage_table,
     statement,
 )
@@ -62,27 +61,6 @@ CONFLICTS = (
     "TABLE_OR_VIEW_ALREADY_EXISTS",
 )
 GONE = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_")
-# Without them a scattered change rewrites whole files.
-STORAGE_PROPERTIES = {"delta.enableDeletionVectors": "true"}
-# Rows of a view that others are stacked on are read by its feed; nobody else pays for writing it.
-FEED_PROPERTIES = {"delta.enableChangeDataFeed": "true"}
-# Files that a change of recent rows rewrites or looks through, in the order of the sources.
-FILE_ROWS = ("spark.sql.files.maxRecordsPerFile", 2_000_000)
-
-
-@dataclass
-class Outcome:
-    """What a run did, in the words of the report."""
-
-    strategy: str = ""
-    reason: str = ""
-    rows_inserted: int = 0
-    rows_updated: int = 0
-    rows_deleted: int = 0
-    sources_changed: int = 0
-    sources: int = 0
-    prediction: str = ""
-    warnings: list[str] = field(default_factory=list)
 
 
 class Rebuild(Exception):
@@ -138,11 +116,11 @@ class Refresh:
         self.outcome = Outcome()
         slot, control, why = self._state()
         if control is None or slot is None:
-            return self._rebuild(why)
+            return rebuild(self, why)
         try:
             return self._refresh(slot, control)
         except Rebuild as reason:
-            return self._rebuild(str(reason), same=slot, control=control)
+            return rebuild(self, str(reason), same=slot, control=control)
 
     def _refresh(self, slot: str, control: Control) -> Outcome:
         if self.full_refresh:
@@ -161,8 +139,8 @@ class Refresh:
             self.outcome.strategy, self.outcome.reason = "nothing to do", "no source changed"
         else:
             self._apply(slot, control, view, changes)
-        self._ensure_facade(slot, view)
-        self._drop_others(slot)
+        ensure_facade(self, slot, view)
+        drop_others(self, slot)
         return self.outcome
 
     # -- state --------------------------------------------------------------------------------
@@ -205,7 +183,7 @@ class Refresh:
 
     # -- sources ------------------------------------------------------------------------------
 
-    def _history(self, name: str, limit: int | None = None) -> History:
+    def history(self, name: str, limit: int | None = None) -> History:
         zone = self.settings.get(ZONE, "UTC")
 
         def read(sql: str) -> list[dict[str, Any]]:
@@ -217,12 +195,12 @@ class Refresh:
         changes = []
         for name, before in control.sources.items():
             try:
-                history = self._history(name)
+                history = self.history(name)
             except Exception as error:
                 if not any(e in str(error) for e in GONE):
                     raise
                 raise Rebuild(f"source {name} cannot be read as before: {_first(error)}") from error
-            change = classify(history, before, lambda n, name=name: self._history(name, n))
+            change = classify(history, before, lambda n, name=name: self.history(name, n))
             if change.kind == "recreated":
                 raise Rebuild(
                     f"source {name} was dropped and created again, or restored from a copy"
@@ -254,7 +232,7 @@ class Refresh:
         if stale:
             self.catalog.remember({"relations": {}, "queries": {}})
         try:
-            view = self._compiled()
+            view = self.compiled()
         except Unsupported as error:
             raise Rebuild(f"not maintained: {error}") from error
         if definition_of(self.inputs, view) != control.definition:
@@ -274,7 +252,7 @@ class Refresh:
                         f"{old.get(c.lower())} to {new.get(c.lower())}"
                     )
 
-    def _compiled(self) -> CompiledView:
+    def compiled(self) -> CompiledView:
         options = Options(float_sums=self.config.float_sums)
         return compile_view(self.sql, self.catalog, options=options)
 
@@ -307,7 +285,7 @@ class Refresh:
             self._commit(view, measures, binding, move, staged, pins)
         finally:
             for name in staged:
-                self._quietly("clean up", drop_stage(name))
+                self.quietly("clean up", drop_stage(name))
 
     def _choose(self, control: Control, data: Mapping[str, Change]) -> None:
         # A star's rows are about as wide as its facts.
@@ -422,133 +400,19 @@ class Refresh:
             raise Rebuild("its storage has no control row any more")
         self.outcome.strategy, self.outcome.reason = "nothing to do", why
 
-    # -- rebuild ------------------------------------------------------------------------------
-
-    def _rebuild(
-        self, why: str, *, same: str | None = None, control: Control | None = None
-    ) -> Outcome:
-        """Into the same table if it means the same, else beside it: readers see old or new."""
-        if not self.may_rebuild and same is not None:
-            raise IvmError(
-                f"model {self.model} would have to be rebuilt: {why}",
-                hint="full_refresh: false forbids it; remove that from the model's configuration",
-            )
-        self.outcome = Outcome(strategy="full rebuild", reason=why)
-        self.catalog.remember({"relations": {}, "queries": {}})
-        view: CompiledView | OpaqueView
-        sources: dict[str, Unchanged] = {}
-        pins: dict[str, Pin] = {}
-        unsupported = ""
-        try:
-            view = self._compiled()
-            for table in view.tables:
-                pin = self._history(table.name, 1).pin
-                pins[table.name] = pin
-                sources[table.name] = Unchanged(table_of(table.name), pin.version)
-        except Unsupported as error:
-            if self.config.on_unsupported == "error":
-                raise IvmError(
-                    f"model {self.model} cannot be maintained incrementally",
-                    detail=str(error),
-                    hint="rewrite it, or allow rebuilds with on_unsupported: rebuild",
-                ) from error
-            unsupported = f"not maintained: {error}"
-            self.outcome.reason = unsupported
-            view = opaque_view(self.sql, self.catalog.describe(self.sql))
-        definition = definition_of(self.inputs, view)
-        slot = self._slot(same, control, definition)
-        fresh = Control(
-            definition,
-            self.inputs,
-            pins,
-            self.catalog.answers(),
-            self._sizes(view),
-            0,
-            unsupported,
-        ).written()
-        storage = self.target.storage(slot)
-        binding = Binding(storage, sources)
-        if isinstance(view, CompiledView):
-            self._check_keys(view, pins)
-            query = statement(view.build(fresh.text), binding)
-        else:
-            query = view.build(fresh.text)
-        properties = STORAGE_PROPERTIES | (FEED_PROPERTIES if self.stacked_on else {})
-        setting, rows = FILE_ROWS
-        self.executor.write("file size", f"SET {setting}={rows}")
-        self.executor.write("build the storage", build_storage(query, binding, properties))
-        self.executor.write("file size", f"RESET {setting}")
-        if self.target.facade == "table":
-            self.drop_table()
-        self._create_facade(slot, view)
-        self._drop_others(slot)
-        return self.outcome
-
-    def _drop_others(self, slot: str) -> None:
-        """The storage of an earlier definition, once no facade shows it any more."""
-        for other in self.target.storages:
-            if other != slot:
-                self._quietly(
-                    "drop the old storage",
-                    f"DROP TABLE IF EXISTS {to_sql(self.target.storage(other))}",
-                )
-
-    def _slot(self, same: str | None, control: Control | None, definition: str) -> str:
-        if same is not None and control is not None and control.definition == definition:
-            return same
-        shown = [s for s in self.target.storages if self.target.shows(s)]
-        return next(s for s in self.target.slots if s not in shown)
-
-    def _sizes(self, view: CompiledView | OpaqueView) -> dict[str, int]:
-        if not isinstance(view, CompiledView):
-            return {}
-        return {t.name: self._bytes(table_of(t.name)) for t in view.tables}
-
-    def _bytes(self, table: exp.Table) -> int:
-        name = to_sql(table)
-        row = self.executor.read(f"size of {table.name}", f"DESCRIBE DETAIL {name}")[0]
-        return int(row["sizeInBytes"] or 0)
-
-    def _create_facade(self, slot: str, view: CompiledView | OpaqueView) -> None:
-        storage = self.target.storage(slot)
-        properties = {
-            STORAGE: f"{self.target.schema}.{slot}",
-            DOCS: self.docs.mark,
-            SIZE: str(self._bytes(storage)),
-        }
-        self.executor.write(
-            "create the facade",
-            facade_view(
-                self.target.name,
-                view.facade(),
-                Binding(storage),
-                properties,
-                self.docs.relation,
-                self.docs.columns,
-            ),
-        )
-
-    def _ensure_facade(self, slot: str, view: CompiledView) -> None:
-        described = self.docs.mark in self.target.facade_text
-        if self.target.facade == "view" and self.target.shows(slot) and described:
-            return
-        if self.target.facade == "table":
-            self.drop_table()
-        self._create_facade(slot, view)
-
     # -- keys ---------------------------------------------------------------------------------
 
-    def _check_keys(self, view: CompiledView, pins: Mapping[str, Pin]) -> None:
+    def check_keys(self, view: CompiledView, pins: Mapping[str, Pin]) -> None:
         types = {name: types_of(facts) for name, facts in self.catalog.relations.items()}
         self.outcome.warnings += violations(self.executor, view.tables, types, pins)
 
     def _report_violations(self, view: CompiledView, pins: Mapping[str, Pin]) -> None:
         before = len(self.outcome.warnings)
-        self._check_keys(view, pins)
+        self.check_keys(view, pins)
         if len(self.outcome.warnings) == before:
             self.outcome.warnings.append("a declared key was violated before this refresh")
 
-    def _quietly(self, purpose: str, sql: str) -> None:
+    def quietly(self, purpose: str, sql: str) -> None:
         try:
             self.executor.write(purpose, sql)
         except Exception as error:
@@ -562,6 +426,3 @@ def _first(error: BaseException) -> str:
 
 def _count(row: Mapping[str, Any], name: str) -> int:
     return int(row.get(name) or 0)
-
-
-__all__ = ["Docs", "Outcome", "Prediction", "Refresh", "Target"]
