@@ -1,4 +1,4 @@
-"""One Spark session per process (in-memory catalog), and real servers on request.
+"""dbt projects on the Spark session of this process, and real servers on request.
 
 Everything here is on Delta; the warehouse lies in a temporary folder. A test that wants a dbt
 project uses the fixture `project`, with `models`, `seeds`, ... of dbt's own test fixtures.
@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dbt.adapters.sparkivm.session import DELTA_CATALOG, DELTA_EXTENSION, root_session
+from dbt.adapters.sparkivm.session import DELTA_CATALOG, DELTA_EXTENSION
 from dbt.tests.fixtures.project import *  # noqa: F403 (fixtures; pytest_plugins must be at the root)
+from pyspark.sql import SparkSession
 
-DRIVER_MEMORY = "2g"
+from tests.conftest import DRIVER_MEMORY
+
 SERVER_UP_WITHIN = 120
 CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 THRIFT_SERVER = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
@@ -32,21 +34,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.spark)
 
 
-@pytest.fixture(scope="session")
-def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("warehouse")
-
-
-@pytest.fixture(scope="session")
-def session_parameters(warehouse: Path) -> dict[str, str]:
-    return {
-        "spark.master": "local[2]",
-        "spark.driver.memory": DRIVER_MEMORY,
-        "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.warehouse.dir": str(warehouse),
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.session.timeZone": "UTC",
-    }
+@pytest.fixture(scope="session", autouse=True)
+def started(root: SparkSession) -> None:
+    """Else the first `dbt run` would start the session, in its own project's folder."""
 
 
 @pytest.fixture(scope="class")
@@ -92,9 +82,9 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="session")
-def jars(session_parameters: dict[str, str]) -> list[str]:
+def jars(root: SparkSession) -> list[str]:
     """What Spark's package resolution found for this process's own session."""
-    resolved = root_session(session_parameters).sparkContext.getConf().get("spark.jars", "")
+    resolved = root.sparkContext.getConf().get("spark.jars", "")
     return [jar.removeprefix("file://") for jar in str(resolved).split(",")]
 
 

@@ -23,7 +23,6 @@ from dbt.adapters.sparkivm.keys import Keys
 from dbt.adapters.sparkivm.messages import database_error
 from dbt.adapters.sparkivm.refresh import Refresh
 from dbt.adapters.sparkivm.report import Outcome
-from dbt.adapters.sparkivm.session import root_session
 from dbt.adapters.sparkivm.target import Target
 from dbt.tests.util import run_dbt
 from pyspark.sql import SparkSession
@@ -165,8 +164,8 @@ class View:
 
 
 @pytest.fixture
-def view(session_parameters: dict[str, str], request: pytest.FixtureRequest) -> Iterator[View]:
-    spark = root_session(session_parameters).newSession()
+def view(root: SparkSession, request: pytest.FixtureRequest) -> Iterator[View]:
+    spark = root.newSession()
     schema = f"faults_{abs(hash(request.node.name)) % 10**8}"
     view = View(spark, schema, ROWS)
     view.do(

@@ -31,21 +31,15 @@ SCRIPT = Path(__file__).parents[2] / "scripts" / "list_spark_functions.py"
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    session = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.driver.memory", "1g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.log.level", "ERROR")
-        .config("spark.sql.shuffle.partitions", "1")
-        .config("spark.sql.catalogImplementation", "in-memory")
-        .getOrCreate()
-    )
-    setting = "spark.sql.debug.maxToStringFields"
-    before = session.conf.get(setting)
-    session.conf.set(setting, "10000")
-    yield session
-    session.conf.set(setting, before)
+def spark(root: SparkSession) -> Iterator[SparkSession]:
+    """The root itself, because plans are printed with the settings of the default session."""
+    settings = {"spark.sql.shuffle.partitions": "1", "spark.sql.debug.maxToStringFields": "10000"}
+    before = {name: root.conf.get(name) for name in settings}
+    for name, value in settings.items():
+        root.conf.set(name, value)
+    yield root
+    for name, value in before.items():
+        root.conf.set(name, value)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ One JVM for all; the tables of a case are shared by its views, because commits a
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import pytest
 
@@ -30,10 +29,10 @@ class Dice(Pick):
 
 
 @pytest.fixture(scope="module")
-def spark() -> Iterator[object]:
+def spark(root: object) -> object:
     from tests.properties.spark_engine import Spark
 
-    yield Spark.local()
+    return Spark.local()
 
 
 def maintained(case: Case, spark: object) -> list[str]:
