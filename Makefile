@@ -2,6 +2,8 @@ PYTHON ?= python3
 ROWS ?= 30000000
 BIN := .venv/bin
 READY := .venv/.sparkivm-ready
+# Tests that share a project or a server stay together, and the long ones come first.
+PYTEST := $(BIN)/pytest -n 2 --dist loadgroup --no-loadscope-reorder --cov --cov-report=term
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lint test test-full demo bench-star clean
@@ -28,10 +30,10 @@ lint: setup
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/pytest -m "not full" --cov --cov-report=term
+	$(PYTEST) -m "not full"
 
 test-full: lint
-	$(BIN)/pytest -m "full or not full" --cov --cov-report=term
+	$(PYTEST) -m "full or not full"
 
 demo: setup
 	$(BIN)/python integration_tests/demo.py

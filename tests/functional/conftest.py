@@ -25,13 +25,23 @@ from tests.conftest import DRIVER_MEMORY
 SERVER_UP_WITHIN = 120
 CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
 THRIFT_SERVER = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
+SERVERS = {"connect_server", "thrift_server"}
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """One worker starts the servers, and one builds the project that a class shares."""
     here = Path(__file__).parent
     for item in items:
-        if here in item.path.parents:
-            item.add_marker(pytest.mark.spark)
+        if here not in item.path.parents:
+            continue
+        item.add_marker(pytest.mark.spark)
+        used = getattr(item, "fixturenames", ())
+        shared = item.getparent(pytest.Class)
+        if not SERVERS.isdisjoint(used):
+            item.add_marker(pytest.mark.xdist_group("servers"))
+        elif shared is not None and "project" in used:
+            item.add_marker(pytest.mark.xdist_group(shared.nodeid))
 
 
 @pytest.fixture(scope="session", autouse=True)
