@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DRIVER_MEMORY = "2g"
+# Statements are small and mostly new, so Java's optimizing compiler costs much at first. Without it
+# the default cache for compiled code is so small that it thrashes.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"
 
 
 @pytest.fixture(scope="session")
@@ -17,6 +20,7 @@ def session_parameters(tmp_path_factory: pytest.TempPathFactory) -> dict[str, st
     return {
         "spark.master": "local[2]",
         "spark.driver.memory": DRIVER_MEMORY,
+        "spark.driver.extraJavaOptions": JAVA_OPTIONS,
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
         "spark.sql.shuffle.partitions": "2",

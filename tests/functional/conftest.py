@@ -20,7 +20,7 @@ from dbt.adapters.sparkivm.session import DELTA_CATALOG, DELTA_EXTENSION
 from dbt.tests.fixtures.project import *  # noqa: F403 (fixtures; pytest_plugins must be at the root)
 from pyspark.sql import SparkSession
 
-from tests.conftest import DRIVER_MEMORY
+from tests.conftest import DRIVER_MEMORY, JAVA_OPTIONS
 
 SERVER_UP_WITHIN = 120
 CONNECT_SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
@@ -117,7 +117,8 @@ def serve(main_class: str, port_setting: str, folder: Path, jars: list[str]) -> 
         ),
     }
     command = [str(home / "bin" / "spark-submit"), "--class", main_class, "--master", "local[2]"]
-    command += ["--driver-memory", DRIVER_MEMORY, "--jars", ",".join(jars)]
+    command += ["--driver-memory", DRIVER_MEMORY, "--driver-java-options", JAVA_OPTIONS]
+    command += ["--jars", ",".join(jars)]
     # The Thrift server's own threads see only what is on the class path.
     command += ["--driver-class-path", ":".join(jar for jar in jars if "io.delta_" in jar)]
     for name, value in conf.items():
