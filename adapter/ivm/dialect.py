@@ -28,6 +28,7 @@ _ESCAPE = re.compile(
     r"|\\(?P<char>.)|(?P<quote>''|\"\")",
     re.DOTALL,
 )
+_VARIABLE = re.compile(r"\$\{\S+?\}")
 _SIMPLE = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
 _SUFFIXES = frozenset({"L", "S", "Y", "D", "F", "BD"})
 
@@ -59,13 +60,15 @@ def unescape(literal: str) -> str:
 def escape(value: str) -> str:
     r"""What to write between single quotes for this value.
 
-    >>> escape("it's\n\\d")
-    "it\\'s\\n\\\\d"
+    >>> escape("it's\n\\d ${x}")
+    "it\\'s\\n\\\\d \\u0024{x}"
     """
     special = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    return "".join(
+    escaped = "".join(
         special.get(char, char if char >= " " else f"\\u{ord(char):04x}") for char in value
     )
+    # Spark replaces ${name} wherever it stands in a statement, also in a key read from a table.
+    return escaped.replace("${", "\\u0024{")
 
 
 def _call(name: str) -> t.Callable[[list[exp.Expr]], exp.Expr]:
@@ -579,6 +582,8 @@ def to_sql(expr: exp.Expr, pretty: bool = False) -> str:
     "(a + b) * 'it\\\\'s'"
     """
     return SPARK().generate(
+    if variable := _VARIABLE.search(sql):
+        raise ParseError(f"Spark's variable substitution: {variable[0]}")
         _with_parentheses(expr),
         copy=False,
         pretty=pretty,

@@ -77,6 +77,7 @@ def test_operators_bind_as_in_spark(sql: str, kind: type[exp.Expr], left: str) -
         "select 'open",
         "",
         "show tables",
+        "'${spark.app.name}'",
     ],
 )
 def test_refuses_rather_than_misprints(sql: str) -> None:
