@@ -1,25 +1,28 @@
 """Compiled SQL to a plan: names resolved by scope, views expanded, one operator per clause.
 
 Resolution follows Spark: a column of FROM wins over an alias of the SELECT list in WHERE, GROUP BY
-and the list itself; HAVING sees the list first; a qualified name is never a CTE.
+and the list itself; HAVING sees grouped columns, then the list; a qualified name is never a CTE.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
+from ivm import names
 from ivm.calls import as_call, calls_in, is_call
 from ivm.catalog import Catalog, Table
 from ivm.check import check
 from ivm.dialect import parse, to_sql
 from ivm.errors import IvmError, Reason, Unsupported
+from ivm.fields import name_fields
+from ivm.lambdas import rename_variables
 from ivm.operators import Aggregate, Call, Filter, Join, Project, Scan, UnionAll
 from ivm.plan import Operator
-from ivm.resolve import Item, Range, Resolver, rebuilt
+from ivm.resolve import Item, Range, Resolver, is_star, rebuilt
 from ivm.sql import column, conjuncts
 
 MAX_VIEW_DEPTH = 50
@@ -52,7 +55,7 @@ def lower(sql: str, catalog: Catalog, namespace: str | None = None) -> Lowered:
 class _Lowering:
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        self.names: set[str] = set()
+        self.names: set[str] = set(names.TABLES)
         self.occurrences = 0
 
     def model(self, sql: str, namespace: str | None) -> Lowered:
@@ -64,6 +67,8 @@ class _Lowering:
         except ParseError as error:
             raise Unsupported([Reason("SQL that is not read", str(error))]) from error
         check(tree)
+        name_fields(tree)
+        rename_variables(tree)
         return self.query(tree, scope)
 
     # -- queries ------------------------------------------------------------------------------
@@ -109,9 +114,9 @@ class _Lowering:
         plan, ranges, star = self.from_clause(node, scope)
         where = node.args.get("where")
         if where is not None:
-            plan = Filter(plan, Resolver(ranges).resolve(where.this))
-        items = list(self.items(node, ranges, star))
-        resolver = Resolver(ranges, items)
+            plan = Filter(plan, Resolver(ranges, star=star).resolve(where.this))
+        items = list(self.items(node, Resolver(ranges, star=star)))
+        resolver = Resolver(ranges, items, star)
         if node.args.get("group") or node.args.get("having") or any(map(calls_in, items_of(items))):
             return self.aggregate(node, plan, items, resolver)
         outputs = [(item.shown, resolver.item(i)) for i, item in enumerate(items)]
@@ -122,30 +127,16 @@ class _Lowering:
         project = Project(plan, tuple((internal, e) for _, internal, e in named))
         return Lowered(project, tuple((shown, internal) for shown, internal, _ in named))
 
-    def items(
-        self, node: exp.Select, ranges: Sequence[Range], all_columns: Columns
-    ) -> Iterable[Item]:
+    def items(self, node: exp.Select, resolver: Resolver) -> Iterable[Item]:
         for expression in node.expressions:
-            star = expression.this if isinstance(expression, exp.Column) else expression
-            if not isinstance(star, exp.Star):
+            if not is_star(expression):
                 inner = expression.unalias()
                 if isinstance(expression, exp.Aliases):
                     raise Unsupported([Reason("several aliases for one column", to_sql(node))])
                 yield Item(expression.alias_or_name or to_sql(inner), inner, bool(expression.alias))
                 continue
-            if star.args.get("replace") or star.args.get("rename"):
-                raise Unsupported([Reason("* REPLACE or RENAME", to_sql(expression))])
-            skipped = {e.name.lower() for e in star.args.get("except_") or ()}
-            columns = all_columns
-            if isinstance(expression, exp.Column):
-                parts = tuple(p.name.lower() for p in expression.parts[:-1])
-                chosen = [r for r in ranges if parts in r.qualifiers]
-                if len(chosen) != 1:
-                    raise Unsupported([Reason("ambiguous or unknown name", to_sql(expression))])
-                columns = chosen[0].columns
-            for shown, internal in columns:
-                if shown.lower() not in skipped:
-                    yield Item(shown, column(internal), False, resolved=True)
+            for shown, internal in resolver.starred(expression):
+                yield Item(shown, column(internal), False, resolved=True)
 
     # -- FROM ---------------------------------------------------------------------------------
 
@@ -271,7 +262,7 @@ class _Lowering:
 
         outputs = [(item.shown, over_groups(resolver.item(i))) for i, item in enumerate(items)]
         having = node.args.get("having")
-        condition = over_groups(resolver.having(having.this)) if having is not None else None
+        condition = over_groups(resolver.having(having.this, keys)) if having is not None else None
         # GROUP BY ALL without a key is no GROUP BY: one row, also over nothing.
         top: Operator = Aggregate(plan, tuple(named_keys), tuple(calls), grouped=bool(named_keys))
         if condition is not None:

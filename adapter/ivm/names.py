@@ -18,6 +18,9 @@ HASH = PREFIX + "hash"
 WORD = PREFIX + "word"
 BITS = PREFIX + "bits"
 
+# Tables of a statement. No column is called so: `input.a` would be a column instead of a field.
+TABLES = frozenset({"input", "core", "signed", "changes", *(f"i{i}" for i in range(100))})
+
 # A plan names states, not tables: the database part of a hole says which state is meant.
 POST = "@post"
 CHANGES = "@changes"

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from ivm.calls import calls_in, is_call
+from ivm.calls import is_call
 from ivm.dialect import to_sql
 from ivm.errors import Reason, Unsupported
-from ivm.sql import column
+from ivm.functions import call_name
+from ivm.sql import column, columns_in
 
 
 @dataclass(frozen=True)
@@ -42,8 +43,13 @@ class Item:
 class Resolver:
     """Names to plan columns, for one SELECT."""
 
-    def __init__(self, ranges: Sequence[Range], items: Sequence[Item] = ()) -> None:
-        self.ranges, self.items = ranges, items
+    def __init__(
+        self,
+        ranges: Sequence[Range],
+        items: Sequence[Item] = (),
+        star: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        self.ranges, self.items, self.star = ranges, items, star
 
     def item(self, index: int) -> exp.Expr:
         if not 0 <= index < len(self.items):
@@ -56,26 +62,29 @@ class Resolver:
     def group(self, expression: exp.Expr) -> exp.Expr:
         return self.resolve(expression, before=len(self.items))
 
-    def having(self, expression: exp.Expr) -> exp.Expr:
-        """Aliases first; inside an aggregate call only FROM counts."""
+    def having(self, expression: exp.Expr, keys: Sequence[exp.Expr]) -> exp.Expr:
+        """A grouped column first, then the SELECT list; inside an aggregate call only FROM."""
 
         def replace(node: exp.Expr, inside: bool) -> exp.Expr:
             if isinstance(node, exp.Column):
                 alias = None if inside else self.alias(node, len(self.items))
                 plain = self.find(node)
+                found = plain if alias is None or plain in keys else alias
                 if (
                     alias is not None
                     and plain is not None
-                    and alias != plain
-                    and (not calls_in(alias))
+                    and found is alias
+                    and alias.unnest() != plain
+                    and any(columns_in(plain) & columns_in(key) for key in keys)
                 ):
                     raise Unsupported(
                         [Reason("name that is a column and an alias in HAVING", to_sql(node))]
                     )
-                found = alias if alias is not None else plain
                 if found is None:
                     raise Unsupported([Reason("ambiguous or unknown name", to_sql(node))])
                 return found
+            if any(map(is_star, operands(node))):
+                return self.expanded(node, lambda child: replace(child, inside))
             return rebuilt(node, lambda child: replace(child, inside or is_call(node)))
 
         return replace(expression.copy(), False)
@@ -89,9 +98,45 @@ class Resolver:
                 if found is None:
                     raise Unsupported([Reason("ambiguous or unknown name", to_sql(node))])
                 return found
+            if any(map(is_star, operands(node))):
+                return self.expanded(node, replace)
             return rebuilt(node, replace)
 
         return replace(expression.copy())
+
+    def expanded(self, call: exp.Expr, resolve: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+        """A star among the arguments of a call stands for columns; that of `count(*)` for rows."""
+        name = call_name(call)
+        if isinstance(call, exp.Count) and isinstance(call.this, exp.Star) and not call.expressions:
+            return call
+        if name is None or is_call(call) or not isinstance(call, exp.Anonymous | exp.Coalesce):
+            raise Unsupported([Reason("* as an operand", to_sql(call))])
+        arguments: list[exp.Expr] = []
+        for argument in operands(call):
+            if not is_star(argument):
+                arguments.append(resolve(argument))
+                continue
+            for shown, internal in self.starred(argument):
+                found: exp.Expr = column(internal)
+                # Spark names the fields of a struct after its columns.
+                named = exp.alias_(found, shown, quoted=True) if name == "struct" else found
+                arguments.append(named)
+        return exp.Anonymous(this=name.upper(), expressions=arguments)
+
+    def starred(self, node: exp.Expr) -> tuple[tuple[str, str], ...]:
+        """The columns that a star means."""
+        star = node.this if isinstance(node, exp.Column) else node
+        if star.args.get("replace") or star.args.get("rename"):
+            raise Unsupported([Reason("* REPLACE or RENAME", to_sql(node))])
+        columns = self.star
+        if isinstance(node, exp.Column):
+            parts = tuple(p.name.lower() for p in node.parts[:-1])
+            chosen = [r for r in self.ranges if parts in r.qualifiers]
+            if len(chosen) != 1:
+                raise Unsupported([Reason("ambiguous or unknown name", to_sql(node))])
+            columns = chosen[0].columns
+        skipped = {e.name.lower() for e in star.args.get("except_") or ()}
+        return tuple((s, c) for s, c in columns if s.lower() not in skipped)
 
     def alias(self, node: exp.Column, before: int) -> exp.Expr | None:
         if len(node.parts) > 1:
@@ -135,6 +180,17 @@ class Resolver:
                     )
                 meanings.append(meaning)
         return meanings[0] if len(meanings) == 1 else None
+
+
+def is_star(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Star) or (
+        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    )
+
+
+def operands(call: exp.Expr) -> list[exp.Expr]:
+    first = call.args.get("this")
+    return [e for e in (first, *call.expressions) if isinstance(e, exp.Expr)]
 
 
 def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:

@@ -155,10 +155,20 @@ def test_group_by_forms(sql: str, keys: list[str] | None) -> None:
     assert found.grouped == bool(keys)
 
 
-def test_having_sees_aliases_first() -> None:
-    plan = lowered("select k, count(*) as n from t group by k having n > 1 and k > 0").plan
-    (having,) = (op for op in plan.walk() if isinstance(op, Filter))
-    assert having.condition.sql("spark") == "(`count`) > 1 AND `t_k_2` > 0"
+@pytest.mark.parametrize(
+    ("sql", "condition"),
+    [
+        ("select k, count(*) as n from t group by k having n > 1 and k > 0",
+         "(`count`) > 1 AND `t_k_2` > 0"),
+        # A grouped column wins over an alias, an alias over a column that is not grouped.
+        ("select sum(id) as k from t group by k having k > 2", "`t_k_2` > 2"),
+        ("select x + 1 as k, count(*) as c from t group by k, x having k > 1", "`t_k_2` > 1"),
+        ("select sum(id) as x from t group by k having x > 2", "(`sum`) > 2"),
+    ],
+)
+def test_having_sees_grouped_columns_then_aliases(sql: str, condition: str) -> None:
+    (having,) = (op for op in lowered(sql).plan.walk() if isinstance(op, Filter))
+    assert having.condition.sql("spark") == condition
 
 
 def test_calls_are_shared_and_filters_folded_into_arguments() -> None:
@@ -184,7 +194,7 @@ def test_calls_are_shared_and_filters_folded_into_arguments() -> None:
         ("select count(*) as c from t group by count(*)", "aggregate in GROUP BY"),
         ("select sum(count(*)) as c from t", "aggregate of an aggregate"),
         ("select k, count(*) as c from t group by 3", "position outside of the SELECT list"),
-        ("select x + 1 as k, count(*) as c from t group by k, x having k > 1",
+        ("select x + 1 as k, count(*) as c from t group by k + 1, x having k > 1",
          "name that is a column and an alias in HAVING"),
         ("select count(*) as c from t having nothing > 1", "ambiguous or unknown name"),
         ("select id from t union all select id, k from t", "UNION ALL of different widths"),
@@ -195,6 +205,50 @@ def test_what_a_clause_cannot_mean(sql: str, reason: str) -> None:
 
 
 # -- what is left out
+
+# -- expressions whose meaning hangs on names
+
+
+@pytest.mark.parametrize(
+    ("sql", "expression"),
+    [
+        # A variable hides a column of the user's name, never one of the plan's.
+        ("transform(array(x), t_k -> t_k + k)",
+         "TRANSFORM(ARRAY(t_x), __ivm_v0_0 -> __ivm_v0_0 + t_k)"),
+        ("transform(array(x), k -> K + t.k)",
+         "TRANSFORM(ARRAY(t_x), __ivm_v0_0 -> __ivm_v0_0 + t_k)"),
+        ("transform(array(x), a -> exists(a.f, b -> b.a > a.b))",
+         "TRANSFORM(ARRAY(t_x), __ivm_v0_0 -> EXISTS(__ivm_v0_0.f, __ivm_v1_0 -> "
+         "__ivm_v1_0.a > __ivm_v0_0.b))"),
+        # Fields keep the names of their columns.
+        ("struct(t.k, x + 1, ID)", "STRUCT(t_k AS k, t_x + 1, t_id AS ID)"),
+        ("transform(array(x), v -> (v, k))",
+         "TRANSFORM(ARRAY(t_x), __ivm_v0_0 -> (__ivm_v0_0 AS v, t_k AS k))"),
+        ("arrays_zip(k, array(x))",
+         "TRANSFORM(ARRAYS_ZIP(COALESCE(t_k), COALESCE(ARRAY(t_x))), __ivm_v0_0 -> "
+         "NAMED_STRUCT('k', __ivm_v0_0.0, '1', __ivm_v0_0.1))"),
+        # A star among arguments is the columns, not those that the plan kept.
+        ("hash(*)", "HASH(t_id, t_k, t_x)"),
+        ("coalesce(t.* except (id), 1)", "COALESCE(t_k, t_x, 1)"),
+        ("to_json(struct(*))", "TO_JSON(STRUCT(t_id AS id, t_k AS k, t_x AS x))"),
+    ],
+)  # fmt: skip
+def test_names_in_expressions(sql: str, expression: str) -> None:
+    assert expressions(f"select {sql} as e from t") == [expression]
+
+
+def test_a_star_that_is_no_list_of_columns() -> None:
+    assert reasons("select sum(*) as s from t") == ["* as an operand"]
+    assert reasons("select count(t.*) as s from t") == ["* as an operand"]
+    assert aggregate("select count(*) as n from t having count(*) > 1").calls[0].argument is None
+
+
+def test_no_column_of_a_plan_is_called_like_a_table_of_its_statements() -> None:
+    sql = "with c as (select id, st as input, id as i0 from n) select input.id from c"
+    plan = lowered(sql).plan
+    names = {c for op in plan.walk() for c in op.columns}
+    assert not names & {"input", "i0"}
+
 
 
 @pytest.mark.parametrize(
