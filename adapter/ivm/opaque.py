@@ -22,7 +22,10 @@ class OpaqueView:
     columns: tuple[tuple[str, str, str], ...]  # stored name, shown name, type
 
     def facade(self) -> exp.Select:
-        outputs = [alias(cast(column(stored), t), shown) for stored, shown, t in self.columns]
+        outputs = [
+            alias(column(stored) if "<" in t else cast(column(stored), t), shown)
+            for stored, shown, t in self.columns
+        ]
         return select(
             outputs, exp.table_(names.STORAGE, quoted=True), is_null(column(names.CONTROL))
         )

@@ -45,7 +45,15 @@ def number(value: int) -> exp.Expr:
 
 
 def null_of(type_: str) -> exp.Expr:
-    return cast(exp.null(), type_)
+    """A NULL for a UNION, whose other side has this type.
+
+    A nested type is left to that side: Spark cuts long ones short and does not quote names of
+    fields, so what it says of them cannot be written back.
+
+    >>> null_of("bigint").sql("spark"), null_of("struct<end:int,... 5 more fields>").sql("spark")
+    ('CAST(NULL AS BIGINT)', 'NULL')
+    """
+    return exp.null() if "<" in type_ else cast(exp.null(), type_)
 
 
 def cast(expression: exp.Expr, type_: str) -> exp.Cast:
