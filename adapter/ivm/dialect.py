@@ -21,7 +21,7 @@ from sqlglot.parsers.hive import HiveParser
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from ivm.functions import AGGREGATE
+from ivm.functions import AGGREGATE, DATED
 
 _ESCAPE = re.compile(
     r"\\u(?P<u4>[0-9a-fA-F]{4})|\\U(?P<u8>[0-9a-fA-F]{8})|\\(?P<octal>[01][0-7]{2})"
@@ -75,6 +75,20 @@ def _call(name: str) -> t.Callable[[list[exp.Expr]], exp.Expr]:
     if name.lower() in AGGREGATE:
         return lambda args: exp.AnonymousAggFunc(this=name, expressions=args)
     return lambda args: exp.Anonymous(this=name, expressions=args)
+
+
+def _dated(name: str) -> t.Callable[[list[exp.Expr]], exp.Expr]:
+    """A call whose first of three arguments is a unit, also where a column is called `day`."""
+
+    def build(args: list[exp.Expr]) -> exp.Expr:
+        first = args[0] if len(args) == 3 else None
+        if isinstance(first, exp.Column) and not first.table and not first.this.args.get("quoted"):
+            unit = first.name.upper()
+            if unit in _UNITS or unit == "DAYOFYEAR":
+                args = [exp.var(unit), *args[1:]]
+        return exp.Anonymous(this=name, expressions=args)
+
+    return build
 
 
 def _count(args: list[exp.Expr]) -> exp.Expr:
@@ -131,6 +145,7 @@ class _Parser(SparkParser):
 
     FUNCTIONS = {
         **{name.upper(): _call(name.upper()) for name in AGGREGATE},
+        **{name.upper(): _dated(name.upper()) for name in DATED},
         "AVG": exp.Avg.from_arg_list,
         "COALESCE": exp.Coalesce.from_arg_list,
         "COUNT": _count,
@@ -567,6 +582,8 @@ def parse(sql: str) -> exp.Expr:
         written, printed = _words(sql.strip().rstrip(";")), _words(to_sql(tree))
     except (TokenError, UnsupportedError) as error:
         raise ParseError(str(error)) from error
+    if variable := _VARIABLE.search(sql):
+        raise ParseError(f"Spark's variable substitution: {variable[0]}")
     if written != printed:
         pairs = zip_longest(*(words[0] + words[1] for words in (written, printed)), fillvalue="")
         word, other = next((a, b) for a, b in pairs if a != b)
@@ -582,8 +599,6 @@ def to_sql(expr: exp.Expr, pretty: bool = False) -> str:
     "(a + b) * 'it\\\\'s'"
     """
     return SPARK().generate(
-    if variable := _VARIABLE.search(sql):
-        raise ParseError(f"Spark's variable substitution: {variable[0]}")
         _with_parentheses(expr),
         copy=False,
         pretty=pretty,

@@ -100,7 +100,12 @@ TABLE = _names("""
     collations python_worker_logs range sql_keywords variant_explode variant_explode_outer
 """)
 
-BUILTIN = AGGREGATE | WINDOW | GENERATOR | VOLATILE | SCALAR | {"try_cast"}
+# Calls that Spark's grammar knows by a unit in front, some of them only there.
+DATED = _names("""
+    dateadd date_add datediff date_diff timestampadd timestampdiff timediff
+""")
+
+BUILTIN = AGGREGATE | WINDOW | GENERATOR | VOLATILE | SCALAR | DATED | {"try_cast"}
 
 # Calls that do not come back from a parse as they were: name -> why. `dialect.parse` refuses them.
 UNPRINTABLE: dict[str, str] = {
