@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -11,6 +12,15 @@ from ivm.dialect import to_sql
 from ivm.errors import Reason, Unsupported
 
 MAINTAINED_AGGREGATES = frozenset({"count", "sum", "avg", "mean"})
+
+# Spark reads these as a date or time of now, wherever a constant becomes one. So do comparisons.
+_MOMENT = re.compile(r"\s*(now|today|tomorrow|yesterday)(\s+\S+)?\s*", re.IGNORECASE)
+_TO_TIME = frozenset(
+    {
+        *("cast", "try_cast", "date", "timestamp", "to_date", "try_to_date"),
+        *("to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz", "try_to_timestamp"),
+    }
+)
 
 _CLAUSES = {
     "distinct": "SELECT DISTINCT",
@@ -63,6 +73,8 @@ def _reasons(tree: exp.Expr) -> Iterator[Reason]:
             yield from _subquery(node)
         elif isinstance(node, exp.Parameter | exp.Placeholder | exp.SessionParameter):
             yield Reason("parameter", to_sql(node))
+        elif isinstance(node, exp.Literal):
+            yield from _moment(node)
         else:
             yield from _call(node)
 
@@ -115,11 +127,27 @@ def _subquery(node: exp.Expr) -> Iterator[Reason]:
         yield Reason("subquery in an expression", to_sql(node))
 
 
+def _moment(node: exp.Literal) -> Iterator[Reason]:
+    parent = node.parent
+    while isinstance(parent, exp.Paren):
+        parent = parent.parent
+    if parent is None or not node.is_string or not _MOMENT.fullmatch(node.name):
+        return
+    compared = isinstance(parent, exp.Predicate | exp.Between | exp.In)
+    timed = functions.call_name(parent) in _TO_TIME and not (
+        isinstance(parent, exp.Cast) and not parent.to.is_type(*exp.DataType.TEMPORAL_TYPES)
+    )
+    if compared or timed:
+        yield Reason("a literal that means another time every day", to_sql(parent))
+
+
 def _call(node: exp.Expr) -> Iterator[Reason]:
     name, kind = functions.call_name(node), functions.kind(node)
     if name is None:
         return
-    if name in functions.UNPRINTABLE:
+    if name == "session_window":
+        yield Reason("session window, which rows of others extend", to_sql(node))
+    elif name in functions.UNPRINTABLE:
         yield Reason(f"function {name}()", to_sql(node))
     elif kind in ("volatile", "window"):
         yield Reason(f"{kind} function {name}()", to_sql(node))

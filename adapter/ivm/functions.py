@@ -169,6 +169,18 @@ def call_name(node: exp.Expr) -> str | None:
     return _NAMES.get(type(node)) or node.sql_name().lower()
 
 
+def _repeats(encrypted: list[exp.Expr]) -> bool:
+    """Does AES_ENCRYPT give the same twice: in mode ECB, or with an initialisation vector?"""
+    mode = encrypted[2] if len(encrypted) > 2 else None
+    electronic_codebook = isinstance(mode, exp.Literal) and mode.name.upper() == "ECB"
+    return electronic_codebook or len(encrypted) > 4
+
+
+def changes_rows(expression: exp.Expr) -> bool:
+    """A time window drops rows without a time, and may give several for one."""
+    return any(call_name(node) == "window" for node in expression.walk())
+
+
 def kind(node: exp.Expr) -> Kind | None:
     """What kind of function a node calls; None when it calls none.
 
@@ -182,6 +194,8 @@ def kind(node: exp.Expr) -> Kind | None:
         return None
     if name == "unix_timestamp" and node.expressions:
         return "scalar"
+    if name == "aes_encrypt" and not _repeats(node.expressions):
+        return "volatile"
     kinds: dict[Kind, frozenset[str]] = {
         "aggregate": AGGREGATE,
         "window": WINDOW,

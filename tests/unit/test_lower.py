@@ -9,7 +9,9 @@ import pytest
 from ivm.catalog import ForeignKey, PrimaryKey, Table, View
 from ivm.compiler import Options, compile_view
 from ivm.errors import IvmError, Unsupported
+from ivm.infer_ids import infer_ids
 from ivm.lower import Lowered, lower
+from ivm.minimize import minimize
 from ivm.operators import Aggregate, Filter, Join, Project, Scan, UnionAll
 from tests.properties.engine import TestCatalog as Known
 
@@ -204,8 +206,6 @@ def test_what_a_clause_cannot_mean(sql: str, reason: str) -> None:
     assert reasons(sql) == [reason]
 
 
-# -- what is left out
-
 # -- expressions whose meaning hangs on names
 
 
@@ -250,6 +250,8 @@ def test_no_column_of_a_plan_is_called_like_a_table_of_its_statements() -> None:
     assert not names & {"input", "i0"}
 
 
+# -- what is left out
+
 
 @pytest.mark.parametrize(
     ("sql", "reason"),
@@ -290,10 +292,50 @@ def test_no_column_of_a_plan_is_called_like_a_table_of_its_statements() -> None:
         ("select * from values (1) as v (a)", "VALUES"),
         ("select * from range(3)", "table-valued function"),
         ("with recursive a as (select id from t) select id from a", "recursive CTE"),
+        ("select session_window(x, '5 minutes') as w, count(*) as c from t",
+         "session window, which rows of others extend"),
+        ("select aes_encrypt(x, x) as c from t", "volatile function aes_encrypt()"),
+        ("select date 'today' as d from t", "a literal that means another time every day"),
+        ("select to_timestamp(' NOW ') as d from t",
+         "a literal that means another time every day"),
+        ("select id from t where x < 'yesterday UTC'",
+         "a literal that means another time every day"),
     ],
 )
 def test_a_construct_that_is_not_maintained_is_named(sql: str, reason: str) -> None:
     assert reason in reasons(sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select 'now' as a, concat('today', x) as b, cast('now' as string) as c from t",
+        "select aes_encrypt(x, x, 'ECB') as a, aes_encrypt(x, x, 'GCM', 'DEFAULT', x) as b from t",
+        "select id, timestampadd(hour, 1, x) as a, timestampdiff(day, x, x) as b from t",
+    ],
+)
+def test_what_looks_volatile_and_is_not(sql: str) -> None:
+    assert lowered(sql)
+
+
+def test_a_unit_is_no_column() -> None:
+    catalog = Known([Table("d.t", ("day", "x"))])
+    plan = lowered("select datediff(day, x, x) as a, date_add(day, 1) as b from t", catalog).plan
+    assert isinstance(plan, Project)
+    assert [e.sql("spark") for _, e in plan.outputs] == [
+        "DATEDIFF(DAY, `t_x`, `t_x`)",
+        "DATE_ADD(`t_day`, 1)",
+    ]
+
+
+def test_a_time_window_that_nobody_reads_still_decides_which_rows_there_are() -> None:
+    found = lowered("select id from (select id, k, window(x, '1 hour') as w from t) q")
+    plan = minimize(infer_ids(found.plan, [c for _, c in found.outputs]))
+    assert [str(op).splitlines()[0] for op in plan.walk()] == [
+        "project `id` AS `id_2`  ids(id_2)",
+        "project `t_id` AS `id`, WINDOW(`t_x`, '1 hour') AS `w`  ids(id)",
+        "scan d.t #1 (t_id, t_x)  ids(t_id)",
+    ]
 
 
 def test_all_reasons_come_at_once() -> None:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from ivm.functions import changes_rows
 from ivm.operators import Project
 from ivm.plan import Operator
 from ivm.sql import substitute
@@ -24,7 +25,7 @@ def merge_projects(plan: Operator) -> Operator:
     repeated = [
         name
         for name, expression in inner.items()
-        if uses[name] > 1 and not isinstance(expression, exp.Column)
+        if (uses[name] > 1 and not isinstance(expression, exp.Column)) or changes_rows(expression)
     ]
     if repeated:
         return plan

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from ivm.functions import changes_rows
 from ivm.plan import Dependency, Operator, Signed, State, States, selected
 from ivm.sql import alias, column, columns_in
 
@@ -33,7 +34,7 @@ class Project(Operator):
         return replace(self, input=inputs[0])
 
     def require(self, needed: frozenset[str]) -> Project:
-        kept = tuple((n, e) for n, e in self.outputs if n in needed)
+        kept = tuple((n, e) for n, e in self.outputs if n in needed or changes_rows(e))
         used = frozenset().union(*(columns_in(e) for _, e in kept))
         child = self.input.require(used)
         present = {e.name for _, e in kept if isinstance(e, exp.Column)}
