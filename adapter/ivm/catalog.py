@@ -36,13 +36,19 @@ class Table:
 
 @dataclass(frozen=True)
 class View:
-    """A view between a model and its stored tables; `namespace` is where it was created."""
+    """A view between a model and its stored tables; `namespace` is where it was created.
+
+    Spark picks what the text gives now by the names that it gave when the view was created
+    (`picked`), and casts it to the `types` of then. Without these, columns are taken as they come.
+    """
 
     name: str
     columns: tuple[str, ...]
     sql: str
     namespace: str
     settings: tuple[tuple[str, str], ...] = field(default=())
+    picked: tuple[str, ...] = field(default=())
+    types: tuple[str, ...] = field(default=())
 
 
 class Catalog(Protocol):

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from ivm import names
 from ivm.apply.choice import Form
 from ivm.apply.choice import commit as commit_form
 from ivm.apply.measure import Measures, measure
@@ -31,6 +30,7 @@ from ivm.operators import Aggregate, Scan
 from ivm.propagate import Pinned, used_columns
 from ivm.sql import text
 from ivm.storage import Storage, storage_of
+from ivm.typing import plain
 from ivm.verify import verify
 
 log = logging.getLogger(__name__)
@@ -167,18 +167,6 @@ def compile_view(
         log.debug("pass %s took %.1f ms", name, 1000 * (time.perf_counter() - start))
     assert state.graph is not None
     return CompiledView(sql, state.plan, state.core, state.graph, state.schemas, state.options)
-
-
-def plain(query: exp.Query) -> exp.Expr:
-    """A query over the tables themselves: for typing only, where the version does not matter."""
-
-    def replace_hole(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Table) and node.db == names.POST:
-            database, _, table = node.name.rpartition(".")
-            return exp.table_(table, db=database or None, quoted=True)
-        return node
-
-    return query.transform(replace_hole)
 
 
 def _agree(sql: str, lowered: Lowered, shown: tuple[tuple[str, str], ...]) -> None:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.errors import ParseError
 
-from ivm import names
+from ivm import names, types
 from ivm.calls import as_call, calls_in, is_call
-from ivm.catalog import Catalog, Table
+from ivm.catalog import Catalog, Table, View
 from ivm.check import check
 from ivm.dialect import parse, to_sql
 from ivm.errors import IvmError, Reason, Unsupported
@@ -23,7 +23,8 @@ from ivm.lambdas import rename_variables
 from ivm.operators import Aggregate, Call, Filter, Join, Project, Scan, UnionAll
 from ivm.plan import Operator
 from ivm.resolve import Item, Range, Resolver, is_star, rebuilt
-from ivm.sql import column, conjuncts
+from ivm.sql import cast, column, conjuncts
+from ivm.typing import typing
 
 MAX_VIEW_DEPTH = 50
 
@@ -215,14 +216,24 @@ class _Lowering:
         if scope.depth >= MAX_VIEW_DEPTH:
             raise IvmError(f"view {found.name} reads itself")
         inner = self.text(found.sql, Scope({}, found.namespace, scope.depth + 1))
-        if len(inner.outputs) != len(found.columns):
-            raise IvmError(
-                f"view {found.name} has {len(found.columns)} columns, "
-                f"but its text now gives {len(inner.outputs)}",
-                hint=f"run the view {found.name} again",
-            )
-        shown = zip(found.columns, inner.outputs, strict=True)
-        return Lowered(inner.plan, tuple((name, c) for name, (_, c) in shown)), qualifiers
+        return self.view(found, inner), qualifiers
+
+    def view(self, view: View, inner: Lowered) -> Lowered:
+        """What its text gives now, brought to the columns that the view was created with."""
+        sources = picked(view, inner.outputs)
+        wanted = dict(zip(sources, view.types, strict=False))
+        if wanted:
+            given = dict(self.catalog.describe(to_sql(typing(inner.plan))))
+            changed = {c for c, t in wanted.items() if types.differ(given[c], t)}
+            if changed:
+                internal = {c: self.fresh(c) for c in dict.fromkeys(sources)}
+                outputs = tuple(
+                    (new, cast(column(c), wanted[c]) if c in changed else column(c))
+                    for c, new in internal.items()
+                )
+                inner = Lowered(Project(inner.plan, outputs), ())
+                sources = [internal[c] for c in sources]
+        return Lowered(inner.plan, tuple(zip(view.columns, sources, strict=True)))
 
     def scan(self, table: Table) -> Lowered:
         self.occurrences += 1
@@ -299,6 +310,31 @@ class _Lowering:
             name = f"{base}_{n}"
         self.names.add(name)
         return name
+
+
+def picked(view: View, given: Columns) -> list[str]:
+    """The columns of its text that a view shows, in its order."""
+    by_name: dict[str, list[str]] = {}
+    for name, c in given:
+        by_name.setdefault(name.lower(), []).append(c)
+    wanted = [name.lower() for name in view.picked]
+    found: list[str] = []
+    for i, name in enumerate(wanted):
+        candidates = by_name.get(name, [])
+        if candidates and len(candidates) == wanted.count(name):
+            found.append(candidates[wanted[:i].count(name)])
+        elif len(wanted) == len(given) and not given[i][0].isidentifier():
+            # The name of an expression, which Spark makes up in another way.
+            found.append(given[i][1])
+    if not wanted:
+        found = [c for _, c in given]
+    if len(found) != len(view.columns):
+        raise IvmError(
+            f"view {view.name} was created with other columns than its text gives now: "
+            f"{', '.join(view.picked or view.columns)} then, {', '.join(n for n, _ in given)} now",
+            hint=f"run the view {view.name} again",
+        )
+    return found
 
 
 def renamed(

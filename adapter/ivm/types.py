@@ -41,6 +41,17 @@ def decimal(type_: str) -> tuple[int, int] | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
+def differ(given: str, wanted: str) -> bool:
+    """Whether a cast is between them. Columns of CHAR and VARCHAR are read as STRING.
+
+    >>> differ("int", "bigint"), differ("string", "varchar(3)"), differ("int", "")
+    (True, False, False)
+    """
+    text = ("string", "char", "varchar")
+    both_text = given.startswith(text) and wanted.startswith(text)
+    return bool(wanted) and given != wanted and not both_text and "more fields>" not in given
+
+
 def total_type(function: str, argument: str) -> str | None:
     """The type in which a sum is kept; None if it cannot be.
 

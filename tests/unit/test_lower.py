@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sqlglot import exp
 
 from ivm.catalog import ForeignKey, PrimaryKey, Table, View
 from ivm.compiler import Options, compile_view
@@ -382,8 +383,50 @@ def test_a_view_does_not_see_the_models_ctes() -> None:
 
 def test_a_view_whose_text_changed_its_width_is_an_error() -> None:
     view = View("d.v", ("a",), "select id, k from t", namespace="d")
-    with pytest.raises(IvmError, match="has 1 columns"):
+    with pytest.raises(IvmError, match="created with other columns"):
         lowered("select a from v", Known([T], views=[view]))
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        # The table was replaced by one with its columns in another order, or with more of them.
+        ("select x, k, id from t", ["id", "x"]),
+        ("select * from t", ["id", "x"]),
+        ("select id, k, k + x as z, x from t", ["id", "x"]),
+    ],
+)
+def test_a_view_shows_the_columns_that_it_was_created_with(text: str, columns: list[str]) -> None:
+    view = View("d.v", ("one", "two"), text, namespace="d", picked=("id", "x"))
+    found = lowered("select one, two from v", Known([T], views=[view]))
+    plan = minimize(infer_ids(found.plan, [c for _, c in found.outputs]))
+    assert isinstance(plan, Project)
+    assert [e.name.removeprefix("t_") for _, e in plan.outputs] == columns
+
+
+@pytest.mark.parametrize("picked", [("id", "gone"), ("id", "id")])
+def test_a_view_whose_columns_are_gone_is_an_error(picked: tuple[str, ...]) -> None:
+    view = View("d.v", ("a", "b"), "select id, k from t", namespace="d", picked=picked)
+    with pytest.raises(IvmError, match="run the view d.v again"):
+        lowered("select a from v", Known([T], views=[view]))
+
+
+def test_a_view_casts_to_the_types_that_it_was_created_with() -> None:
+    class Typed(Known):
+        __test__ = False
+
+        def describe(self, sql: str) -> tuple[tuple[str, str], ...]:
+            return (("k", "int"), ("sum_2", "double"))
+
+    view = View(
+        "d.v", ("k", "s"), "select k, sum(x) as sum from t group by k", namespace="d",
+        picked=("k", "sum"), types=("int", "decimal(10,2)"),
+    )  # fmt: skip
+    plan = lowered("select s from v", Typed([T], views=[view])).plan
+    expressions_ = [e for op in plan.walk() if isinstance(op, Project) for _, e in op.outputs]
+    assert [e.sql("spark") for e in expressions_ if isinstance(e, exp.Cast)] == [
+        "CAST(`sum_2` AS DECIMAL(10, 2))"
+    ]
 
 
 def test_a_view_that_reads_itself_is_an_error() -> None:

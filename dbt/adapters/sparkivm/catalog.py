@@ -15,6 +15,10 @@ from ivm.dialect import to_sql
 from ivm.errors import IvmError, Reason, Unsupported
 
 Read = Callable[[str], list[dict[str, Any]]]
+SCALARS = frozenset(
+    """boolean tinyint smallint int bigint float double date timestamp timestamp_ntz string
+    binary""".split()  # noqa: SIM905
+)
 FEED_ON = "delta.enablechangedatafeed=true"
 
 
@@ -64,7 +68,14 @@ class WarehouseCatalog:
         columns = tuple(facts["columns"])
         if facts["kind"] == "view":
             self._check_settings(name, facts["settings"])
-            return View(name, columns, facts["text"], facts["namespace"])
+            return View(
+                name,
+                columns,
+                facts["text"],
+                facts["namespace"],
+                picked=tuple(facts.get("picked", ())),
+                types=tuple(facts.get("types", ())),
+            )
         if facts["format"] != "delta":
             raise Unsupported([Reason(f"source in format {facts['format']}, not delta", name)])
         if any("variant" in t for t in facts["types"]):
@@ -114,6 +125,9 @@ class WarehouseCatalog:
         if information.get("type") != "VIEW":
             return None
         created = information.get("view_creation_spark_configuration") or {}
+        # In this mode alone a view is what its text gives now.
+        evolves = information.get("view_schema_mode") == "EVOLUTION"
+        casts = information.get("view_schema_mode") in ("BINDING", "COMPENSATION")
         namespace = str(information.get("view_catalog_and_namespace", "")).rpartition(".")[2]
         return {
             "kind": "view",
@@ -121,6 +135,8 @@ class WarehouseCatalog:
             "text": str(information["view_text"]),
             "namespace": namespace.strip("`") or "default",
             "settings": {k: v for k, v in created.items() if k in self.settings},
+            "picked": [] if evolves else information.get("view_query_output_columns") or [],
+            "types": [simple_type(c["type"]) for c in information["columns"]] if casts else [],
         }
 
     def _look_at_table(self, name: str) -> dict[str, Any] | None:
@@ -147,6 +163,20 @@ class WarehouseCatalog:
                     hint="build it first (dbt run, dbt seed), or correct the source's name",
                 ) from error
             raise
+
+
+def simple_type(described: Mapping[str, Any]) -> str:
+    """A type of DESCRIBE ... AS JSON as DESCRIBE QUERY writes it; nested types are not compared.
+
+    >>> simple_type({"name": "decimal", "precision": 10, "scale": 2})
+    'decimal(10,2)'
+    """
+    name = str(described.get("name", ""))
+    if name == "decimal":
+        return f"decimal({described['precision']},{described['scale']})"
+    renamed = {"timestamp_ltz": "timestamp", "integer": "int", "long": "bigint"}
+    found = renamed.get(name, name)
+    return found if found in SCALARS else ""
 
 
 def table_of(name: str) -> exp.Table:
