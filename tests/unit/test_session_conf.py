@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from dbt.adapters.sparkivm import SparkivmCredentials, session
 from dbt.adapters.sparkivm.messages import shorten
-from dbt.adapters.sparkivm.settings import set_statement, wanted
+from dbt.adapters.sparkivm.settings import read_settings, set_statement, wanted
 from dbt_common.exceptions import DbtConfigError, DbtRuntimeError
 
 PACKAGE = "io.delta:delta-spark_4.1_2.13:4.4.0"
@@ -24,6 +24,19 @@ def test_delta_and_a_local_catalog_come_by_default() -> None:
     assert found["spark.sql.warehouse.dir"] == str(STATE / "warehouse")
     assert str(STATE / "metastore") in found["spark.hadoop.javax.jdo.option.ConnectionURL"]
     assert found["spark.sql.shuffle.partitions"] == "4"
+
+
+def test_what_would_make_sql_mean_something_else_is_refused() -> None:
+    name = "spark.sql.ansi.doubleQuotedIdentifiers"
+    assert wanted({name: "False"})[name] == "False"
+    with pytest.raises(DbtConfigError, match=name):
+        wanted({name: "true"})
+
+
+def test_settings_that_change_results_are_known_by_name_or_family() -> None:
+    now = {"spark.sql.ansi.enabled": "true", "spark.sql.legacy.x": "1", "spark.sql.shuffle": "2"}
+    found = read_settings(now.get, {"spark.sql.legacy.x": "0", "spark.sql.shuffle": "2"})
+    assert found == {"spark.sql.ansi.enabled": "true", "spark.sql.legacy.x": "1"}
 
 
 def test_the_profile_wins() -> None:

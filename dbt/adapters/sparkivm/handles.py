@@ -97,7 +97,7 @@ class SparkHandle:
         try:
             for name, value in wanted(parameters).items():
                 self._apply(name, value)
-            self.settings = read_settings(self._read)
+            self.settings = self.read_settings(parameters)
         except Exception as error:
             raise database_error(error) from error
 
@@ -116,6 +116,9 @@ class SparkHandle:
                 raise
             self._unmodifiable.add(name)
             self._refused(name)
+
+    def read_settings(self, parameters: Mapping[str, str]) -> dict[str, str]:
+        return read_settings(self._read, parameters)
 
     def _read(self, name: str) -> str | None:
         from pyspark.errors import PySparkException

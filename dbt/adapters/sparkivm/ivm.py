@@ -43,6 +43,9 @@ class IvmMixin(metaclass=AdapterMeta):
         executor = Executor(self._ivm_run)
         name = model["name"]
         try:
+            settings = self._ivm_settings(hooked=bool(model["config"].get("pre-hook")))
+            at_open = self._ivm_settings()
+            changed = {s for s in settings if settings[s] != at_open.get(s)}
             refresh = Refresh(
                 model=name,
                 sql=sql.strip(),
@@ -50,8 +53,8 @@ class IvmMixin(metaclass=AdapterMeta):
                 config=IvmConfig.read(name, model["config"]),
                 executor=executor,
                 keys=self._ivm_keys(),
-                settings=self._ivm_settings(),
-                explicit=self._ivm_explicit(),
+                settings=settings,
+                explicit=self._ivm_explicit() | changed,
                 full_refresh=full_refresh,
                 may_rebuild=model["config"].get("full_refresh") is not False,
                 docs=Docs.read(model),
@@ -139,8 +142,12 @@ class IvmMixin(metaclass=AdapterMeta):
     def _ivm_keys(self) -> Keys:
         return Keys(self._ivm_manifest())
 
-    def _ivm_settings(self) -> dict[str, str]:
-        return dict(self.connections.get_thread_connection().handle.settings)
+    def _ivm_settings(self, hooked: bool = False) -> dict[str, str]:
+        """Those that change results; read again after hooks, which may have set them."""
+        handle = self.connections.get_thread_connection().handle
+        if not hooked:
+            return dict(handle.settings)
+        return dict(handle.read_settings(self.config.credentials.server_side_parameters))
 
     def _ivm_explicit(self) -> frozenset[str]:
         return frozenset(self.config.credentials.server_side_parameters)

@@ -25,6 +25,16 @@ RESULT_SETTINGS = (
 # A file that vanished under a Delta table must be an error, never fewer rows.
 FORCED = {"spark.sql.files.ignoreMissingFiles": "false"}
 
+# Under these a text means something else than the compiler reads in it, and than it writes.
+READING = {
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.legacy.setopsPrecedence.enabled": "false",
+    "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
+}
+# Settings of these families are taken to change results, when the profile sets them.
+FAMILIES = ("spark.sql.legacy.", "spark.sql.ansi.", "spark.sql.parser.")
+
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.\-]*")
 UNDEFINED = "<undefined>"
 
@@ -37,6 +47,12 @@ def check_name(name: str) -> str:
 
 def wanted(parameters: Mapping[str, str]) -> dict[str, str]:
     """What a new session has to set, in order: the profile first, then what is not negotiable."""
+    for name, value in parameters.items():
+        if str(value).lower() != READING.get(name, str(value)).lower():
+            raise DbtConfigError(
+                f"{name}={value}: sparkivm reads and writes SQL as Spark does by default "
+                f"({READING[name]}); remove it from server_side_parameters"
+            )
     return {check_name(name): value for name, value in parameters.items()} | FORCED
 
 
@@ -53,6 +69,10 @@ def get_statement(name: str) -> str:
     return f"set `{check_name(name)}`"
 
 
-def read_settings(get: Callable[[str], str | None]) -> dict[str, str]:
-    values = {name: get(name) for name in RESULT_SETTINGS}
+def read_settings(
+    get: Callable[[str], str | None], parameters: Mapping[str, str]
+) -> dict[str, str]:
+    """What the session has now, a hook may have set it: all that changes results."""
+    more = (name for name in parameters if name.startswith(FAMILIES))
+    values = {name: get(name) for name in dict.fromkeys((*RESULT_SETTINGS, *more))}
     return {name: value for name, value in values.items() if value and value != UNDEFINED}

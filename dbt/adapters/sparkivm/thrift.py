@@ -32,7 +32,7 @@ class ThriftHandle(PyhiveConnectionWrapper):
         )
         for name, value in wanted(parameters).items():
             self._apply(name, value)
-        self.settings = read_settings(self._read)
+        self.settings = self.read_settings(parameters)
 
     def _apply(self, name: str, value: str) -> None:
         try:
@@ -43,6 +43,9 @@ class ThriftHandle(PyhiveConnectionWrapper):
             logger.warning(
                 f"{name} cannot be set on a running server: give it to the server instead"
             )
+
+    def read_settings(self, parameters: Mapping[str, str]) -> dict[str, str]:
+        return read_settings(self._read, parameters)
 
     def _read(self, name: str) -> str | None:
         rows = self._run(get_statement(name))
