@@ -29,6 +29,7 @@ FORCED = {"spark.sql.files.ignoreMissingFiles": "false"}
 READING = {
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.ansi.relationPrecedence": "false",
     "spark.sql.legacy.setopsPrecedence.enabled": "false",
     "spark.sql.legacy.ctePrecedencePolicy": "CORRECTED",
 }
