@@ -33,6 +33,12 @@ VIEWS = {
     "through": """
         select s.price, s.label, count(*) as n from m(passing) s
         join t(customers) c on s.customer_id = c.id group by s.price, s.label""",
+    "names": """
+        with c as (
+          select id, struct(qty as id, day) as input, array(qty) as l from t(orders))
+        select input.id as q, to_json(struct(id, input)) as j, transform(l, id -> ID + c.id) as l,
+          hash(*) as h
+        from c where id > 0""",
     "stacked": "select country, sum(price) as price, count(*) as n from m(wide) group by country",
     "on_groups": "select country, day, revenue from m(daily) where orders > 1",
 }
