@@ -6,6 +6,7 @@ import pytest
 from sqlglot import exp
 
 from ivm import names
+from ivm.apply import measure
 from ivm.apply.bitmap import Bitmap
 from ivm.apply.choice import Form, after, choose
 from ivm.apply.measure import Measures, Range, key_filter, touched
@@ -219,6 +220,14 @@ def test_touched_keys_are_written_in_parts_that_skip_files() -> None:
     )
     many = written("select id from t", tuple(map(str, range(40))))
     assert many.count("IN") == 14 and "`id` IN (0, 1, 2)" in many
+
+
+def test_keys_that_are_too_long_are_not_written_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table("t", (("k", "string"), ("x", "int")), ("k",), (("a", 1), ("it's ${x}", 2)))
+    changes = [(("a", 2), ("it's ${x}", 3)), (("a", 3),)]
+    assert forms("select k, x from t", *changes, table=table) == ["replaced_rows"] * 2
+    monkeypatch.setattr(measure, "MAX_TEXT", 9)
+    assert forms("select k, x from t", *changes, table=table) == ["keyed_rows"] * 2
 
 
 def test_dates_strings_and_nulls_as_keys() -> None:

@@ -28,8 +28,9 @@ from ivm.sql import (
 )
 from ivm.storage import Storage
 
-# Keys that are written out; the bitmap takes over beyond.
+# Keys that are written out, and their characters; the bitmap takes over beyond.
 MAX_KEYS = 25_000
+MAX_TEXT = 1_000_000
 # In so many parts, each with its range: files between two parts are skipped.
 PARTS = 16
 
@@ -51,7 +52,7 @@ class Range:
 @dataclass(frozen=True)
 class Measures:
     """`updated`: units that lose rows and gain rows. `keys`: the values of a unit of one column,
-    in order and without NULL; None if they are too many or no literals."""
+    in order and without NULL; None if they are too many, too long or no literals."""
 
     units: int
     deleted: int
@@ -129,8 +130,13 @@ def _keys(storage: Storage, units: exp.Query) -> exp.Expr:
     key = column(storage.unit[0])
     some = select([key], subquery(units, "units"), is_not_null(key)).limit(MAX_KEYS)
     listed = exp.ArrayAgg(this=cast(key, "string"))
-    encoded = exp.Anonymous(this="to_json", expressions=[listed])
-    return exp.Subquery(this=select([encoded], subquery(some, "some")))
+    encoded = exp.func(
+        "coalesce", exp.Anonymous(this="to_json", expressions=[listed]), text("[]")
+    )
+    size = exp.func("coalesce", exp.Sum(this=exp.Length(this=cast(key, "string"))), number(0))
+    short = exp.LTE(this=size, expression=number(MAX_TEXT))
+    bounded = case(short, encoded, exp.null())
+    return exp.Subquery(this=select([bounded], subquery(some, "some")))
 
 
 def _ranged(storage: Storage) -> tuple[str, ...]:
@@ -144,8 +150,8 @@ def _below(weight: exp.Expr) -> exp.Expr:
 def read_measures(storage: Storage, row: Mapping[str, Any]) -> Measures:
     units = int(row["units"])
     keys: tuple[str, ...] | None = None
-    if _listed(storage) and units <= MAX_KEYS:
-        found: list[str] = json.loads(row["keys"] or "[]")
+    if row["keys"] is not None and units <= MAX_KEYS:
+        found: list[str] = json.loads(row["keys"])
         numeric = storage.type_of(storage.unit[0]) not in ("string", "date")
         keys = tuple(sorted(found, key=int) if numeric else sorted(found))
     bits = bitmap.read(row["bits"] or "", units) if hashed_columns(storage) else None
