@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 GB = 1e9
-SCAN = 6.0  # read and join a gigabyte of a source
-WRITE = 45.0  # write a gigabyte of storage
+SCAN = 20.0  # read, join and aggregate a gigabyte of a source
+WRITE = 36.0  # write a gigabyte of storage
 DIFF = 40.0  # read and net two snapshots of a gigabyte
-FIND = 14.0  # find scattered rows in a gigabyte of storage
-CHANGED = 60.0  # capture, join and apply a million changed rows
+FIND = 10.0  # find scattered rows in a gigabyte of storage
+CHANGED = 20.0  # capture, join and apply a million changed rows
 
 # A rebuild that is over in a moment is no reason to give up a clean feed for the views above.
 WORTHWHILE = 5.0
