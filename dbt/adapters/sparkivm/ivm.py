@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from dbt.adapters.base.meta import AdapterMeta, available
@@ -50,7 +51,7 @@ class IvmMixin(metaclass=AdapterMeta):
                 model=name,
                 sql=sql.strip(),
                 target=self._ivm_target(relation),
-                config=IvmConfig.read(name, model["config"]),
+                config=self._ivm_config(model),
                 executor=executor,
                 keys=self._ivm_keys(),
                 settings=settings,
@@ -122,6 +123,13 @@ class IvmMixin(metaclass=AdapterMeta):
         if not fetch or not columns:
             return []
         return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+
+    def _ivm_config(self, model: dict[str, Any]) -> IvmConfig:
+        config = IvmConfig.read(model["name"], model["config"])
+        # With --empty dbt writes a LIMIT into every model: none of them is refused for that.
+        if getattr(self.config.args, "EMPTY", False):
+            config = replace(config, on_unsupported="rebuild")
+        return config
 
     def _ivm_manifest(self) -> Any:
         return self.get_macro_resolver()  # type: ignore[attr-defined]
