@@ -120,9 +120,13 @@ class Storage:
 
     def with_control(self, contents: exp.Query, control: exp.Expr) -> exp.Query:
         """Stored rows and the control row, in the order of the table's columns."""
+        # CHAR(n) is read as STRING, but the table would remember it, and Delta cannot MERGE by it.
+        values = [
+            alias(cast(column(c.name), c.type), c.name) if c.type == "string" else column(c.name)
+            for c in self.columns
+        ]
         empty = select(
-            [alias(null_of("string"), names.CONTROL), *(column(c) for c in self.names)],
-            subquery(contents, "contents"),
+            [alias(null_of("string"), names.CONTROL), *values], subquery(contents, "contents")
         )
         row = exp.Select(
             expressions=[
