@@ -32,6 +32,15 @@ def is_groupable(type_: str) -> bool:
     return "variant" not in type_ and "map<" not in type_
 
 
+def is_coarse(type_: str) -> bool:
+    """Types of which GROUP BY takes two values for one that are not the same.
+
+    >>> is_coarse("array<double>"), is_coarse("map<string,int>"), is_coarse("decimal(10,2)")
+    (True, True, False)
+    """
+    return any(part in type_ for part in ("float", "double", "map<"))
+
+
 def decimal(type_: str) -> tuple[int, int] | None:
     """
     >>> decimal("decimal(12,2)")
@@ -69,6 +78,16 @@ def total_type(function: str, argument: str) -> str | None:
     if precision:
         return f"decimal({min(38, precision[0] + 10)},{precision[1]})"
     return "double" if argument in ("float", "double", "string", VOID) else None
+
+
+def may_overflow(argument: str) -> bool:
+    """Can a sum of changes leave the type of the total, where the sum of the rows does not?
+
+    >>> may_overflow("decimal(38,0)"), may_overflow("decimal(28,2)"), may_overflow("bigint")
+    (True, False, False)
+    """
+    precision = decimal(argument)
+    return precision is not None and precision[0] > 28
 
 
 def mean_type(argument: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.functional.warehouse import FEED, Warehouse, model, sources, strategies
 
+KEYED = {"twins": "id", "digits": "id", "turning": "id"}
 HOOK = "set spark.sql.session.timeZone={{ var('zone', 'UTC') }}"
 
 
@@ -16,7 +17,7 @@ class TestDrift:
     def models(self) -> dict[str, str]:
         read = "from {{ target.schema }}."
         return {
-            "raw.yml": sources({"keys": "k", "times": "id", "padded": "c"}),
+            "raw.yml": sources({"keys": "k", "times": "id", "padded": "c", **KEYED}),
             "padded_rows.sql": model("select c, v from t(padded)"),
             "padded_groups.sql": model("select c, sum(v) as v from t(padded) group by c"),
             "ordered.sql": model(f"select id, a, b {read}v_ordered"),
@@ -25,6 +26,11 @@ class TestDrift:
             "grouped.sql": model("select k, sum(v) as v from t(keys) group by k"),
             "hours.sql": model("select id, hour(at) as h from t(times)", pre_hook=HOOK),
             "strict.sql": model("select id from t(times)", on_unsupported="error"),
+            "twins_shown.sql": model(
+                "select id, cast(x as string) as x, map_keys(m) as k from t(twins)"
+            ),
+            "digits_summed.sql": model("select g, sum(d) as s from t(digits) group by g"),
+            "of_a_table.sql": model("select id, v from t(turning)"),
         }
 
     @pytest.fixture(scope="class")
@@ -39,6 +45,11 @@ class TestDrift:
             r"SELECT '\u0024{spark.app.name}' AS k, 1 AS v UNION ALL SELECT 'z', 2",
             f"CREATE TABLE padded (c CHAR(5), v INT) USING delta {FEED}",
             "INSERT INTO padded VALUES ('a', 1), ('b', 2)",
+            f"CREATE TABLE twins USING delta {FEED} AS SELECT 1 AS id, 0.0D AS x, "
+            "map('a', 1) AS m UNION ALL SELECT 2, 1.0D, map('b', 1, 'a', 2)",
+            f"CREATE TABLE digits (id INT, d DECIMAL(38,0), g INT) USING delta {FEED}",
+            f"INSERT INTO digits VALUES (1, -{'6' + 37 * '0'}, 1), (2, 5, 1), (3, 7, 2)",
+            f"CREATE TABLE turning USING delta {FEED} AS SELECT 1 AS id, 2 AS v",
             f"CREATE TABLE times USING delta {FEED} AS "
             "SELECT 1 AS id, TIMESTAMP '2026-01-01 10:00:00' AS at",
         )
@@ -68,6 +79,33 @@ class TestDrift:
         answers = lake.run("padded_rows", "padded_groups")
         assert set(strategies(answers).values()) == {"incremental"}
         lake.assert_exact("padded_rows", "padded_groups")
+
+    def test_values_that_are_equal_but_not_the_same(self, lake: Warehouse) -> None:
+        lake.sql(
+            "UPDATE twins SET x = -0.0D WHERE id = 1",
+            "UPDATE twins SET m = map('a', 2, 'b', 1) WHERE id = 2",
+            "INSERT INTO twins VALUES (3, -0.0D, map('q', 1, 'p', 2, 'aa', 3)), (4, NULL, NULL)",
+        )
+        assert lake.run("twins_shown")["twins_shown"]["strategy"] == "incremental"
+        lake.assert_exact("twins_shown")
+        assert ("-0.0", ["q", "p", "aa"]) in lake.rows("SELECT x, k FROM twins_shown")
+
+    def test_changes_whose_sum_overflows_where_that_of_the_rows_does_not(
+        self, lake: Warehouse
+    ) -> None:
+        lake.sql("UPDATE digits SET d = -d WHERE id = 1", "UPDATE digits SET d = 8 WHERE id = 3")
+        assert lake.run("digits_summed")["digits_summed"]["strategy"] == "incremental"
+        lake.assert_exact("digits_summed")
+
+    def test_a_table_that_became_a_view(self, lake: Warehouse) -> None:
+        lake.sql(
+            "ALTER TABLE turning RENAME TO turned",
+            "INSERT INTO turned VALUES (5, 6)",
+            "CREATE VIEW turning AS SELECT * FROM turned",
+        )
+        answer = lake.run("of_a_table")["of_a_table"]
+        assert answer["strategy"] == "full rebuild" and "as before" in answer["reason"]
+        lake.assert_exact("of_a_table")
 
     def test_a_setting_that_a_hook_made_is_part_of_the_model(self, lake: Warehouse) -> None:
         answers = lake.run("hours", args=("--vars", "zone: Asia/Tokyo"))

@@ -34,6 +34,7 @@ create macro raise_error(x) as x;
 create macro shiftright(x, n) as x >> n;
 create macro shiftleft(x, n) as case when n = 63 then -9223372036854775808 else x << n end;
 create macro getbit(x, n) as (x >> n) & 1;
+create macro try_sum(x) as sum(x);
 create macro fail(x) as error(concat(x, left(cast(random() as varchar), 0)));
 """
 
@@ -101,6 +102,7 @@ class Snapshots:
     now: exp.Table
     before: exp.Table
     columns: tuple[str, ...]
+    kinds: dict[str, str]
 
     def post(self) -> exp.Table:
         return self.now.copy()
@@ -109,7 +111,7 @@ class Snapshots:
         keys = [column(c) for c in self.columns]
         sides = ((self.now, 1), (self.before, -1))
         signed = [select([*keys, alias(number(w), names.WEIGHT)], t) for t, w in sides]
-        return netted(union_all(signed), self.columns)
+        return netted(union_all(signed), self.columns, self.kinds)
 
 
 class DuckDb:
@@ -164,6 +166,7 @@ class DuckDb:
                 exp.table_(name.split(".")[1], db=NAMESPACE),
                 exp.table_(f"{name.split('.')[1]}_{view}", db="seen"),
                 columns,
+                dict(self.tables[name].columns),
             )
             for name, columns in self.compiled[view].columns.items()
         }

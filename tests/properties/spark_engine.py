@@ -160,7 +160,9 @@ class Spark:
             now = self.version(name)
             since = self.pins[view].get(name, now)
             sources[name] = (
-                Unchanged(table, now) if since == now else Feed(table, now, since, columns)
+                Unchanged(table, now)
+                if since == now
+                else Feed(table, now, since, columns, dict(self.tables[name].columns))
             )
         staged = {name: f"{name}_{view}" for name in ("delta", "recomputed")}
         return Binding(exp.table_(f"storage_{view}", db=NAMESPACE), sources, staged)

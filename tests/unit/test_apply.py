@@ -254,6 +254,10 @@ def test_changes_come_from_the_feed_or_from_two_snapshots() -> None:
     feed = Feed(table, 7, 4, ("id", "x"))
     assert to_sql(feed.post()) == "d.t VERSION AS OF 7"
     assert "TABLE_CHANGES('d.t', 5, 7)" in to_sql(feed.changes())
+    # To the last bit: -0.0 is no 0.0, and a map keeps the order of its keys.
+    exact = to_sql(Feed(table, 7, 4, ("id", "X"), {"id": "int", "x": "double"}).changes())
+    assert "SELECT `id`, ANY_VALUE(`X`) AS `X`, SUM" in exact
+    assert "GROUP BY `id`, `X`, CAST(`X` AS STRING)" in exact
     diff = to_sql(Diff(table, 7, 4, ("id",)).changes())
     assert "FROM d.t VERSION AS OF 7" in diff
     assert "FROM d.t VERSION AS OF 4" in diff

@@ -14,6 +14,7 @@ from ivm.sql import (
     expand_copies,
     hole,
     is_not_null,
+    is_null,
     null_safe_equal,
     number,
     select,
@@ -64,6 +65,7 @@ def _summary_delta(storage: Storage, rows: Signed, float_sums: str) -> exp.Query
     outputs = [alias(column(c.source), c.name) for c in storage.columns if c.source]
     changes: list[tuple[str, exp.Expr]] = [(names.COUNT, exp.Sum(this=weight.copy()))]
     flags: list[exp.Expr] = []
+    lost: list[exp.Expr] = []
     for s in storage.sums:
         value = column(s.argument)
         counted = case(is_not_null(s.counted()), weight, number(0))
@@ -72,17 +74,26 @@ def _summary_delta(storage: Storage, rows: Signed, float_sums: str) -> exp.Query
             continue
         exact = types.signed_value(value, s.argument_type, s.total_type)
         signed = case(_positive(weight), exact, exp.Neg(this=exact.copy()))
-        changes.append((s.total, exp.Sum(this=signed)))
+        total: exp.Expr = exp.Sum(this=signed)
+        if types.may_overflow(s.argument_type):
+            # Of changes that the query never adds up: then its group is computed again.
+            total = exp.Anonymous(this="try_sum", expressions=[signed])
+            some = exp.GT(this=exp.Count(this=value.copy()), expression=number(0))
+            lost.append(exp.and_(is_null(total), some))
+        changes.append((s.total, total))
         if s.floating and float_sums != "add":
             flags.append(exp.and_(_negative(weight), is_not_null(value)))
+    flag = _flag(flags)
+    if lost:
+        flag = case(exp.or_(*lost), number(1), flag)
     query = select(
-        [*outputs, *(alias(e, n) for n, e in changes), alias(_flag(flags), names.RECOMPUTE)],
+        [*outputs, *(alias(e, n) for n, e in changes), alias(flag, names.RECOMPUTE)],
         subquery(inner, "signed"),
     )
     # A group whose visible and hidden values all stay is not written.
     differs: list[exp.Expr] = [exp.NEQ(this=e.copy(), expression=number(0)) for _, e in changes]
-    if flags:
-        differs.append(exp.EQ(this=_flag(flags), expression=number(1)))
+    if flags or lost:
+        differs.append(exp.EQ(this=flag.copy(), expression=number(1)))
     if storage.unit:
         query = query.group_by(*(column(c.source) for c in storage.columns if c.source), copy=False)
     return query.having(exp.or_(*differs), copy=False)

@@ -6,14 +6,14 @@ relation cache ignores read options and would silently swap one for the other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from ivm import names
+from ivm import names, types
 from ivm.dialect import to_sql
-from ivm.sql import alias, case, column, number, select, subquery, text, union_all
+from ivm.sql import alias, case, cast, column, number, select, subquery, text, union_all
 
 _ARRIVED = ("insert", "update_postimage")
 
@@ -28,12 +28,24 @@ def version_of(table: exp.Table, version: int) -> exp.Table:
     return pinned
 
 
-def netted(signed: exp.Query, columns: Sequence[str]) -> exp.Select:
-    """Effective changes: net multiplicity per distinct row; what comes back unchanged vanishes."""
-    keys = [column(c) for c in columns]
+def netted(
+    signed: exp.Query, columns: Sequence[str], kinds: Mapping[str, str] | None = None
+) -> exp.Select:
+    """Effective changes: net multiplicity per distinct row; what comes back unchanged vanishes.
+
+    Distinct to the last bit, where `kinds` tell the types by column in lower case: GROUP BY takes
+    0.0 for -0.0 and sorts the keys of a map, but an expression of the view may see the difference.
+    """
+    coarse = [c for c in columns if types.is_coarse((kinds or {}).get(c.lower(), ""))]
+    keys: list[exp.Expr] = [column(c) for c in columns]
+    outputs = [
+        alias(exp.AnyValue(this=key), c) if c in coarse else key
+        for c, key in zip(columns, keys, strict=True)
+    ]
+    keys += [cast(column(c), "string") for c in coarse]
     total = exp.Sum(this=column(names.WEIGHT))
     return (
-        select([*keys, alias(total, names.WEIGHT)], subquery(signed, "signed"))
+        select([*outputs, alias(total, names.WEIGHT)], subquery(signed, "signed"))
         .group_by(*keys)
         .having(exp.NEQ(this=total.copy(), expression=number(0)))
     )
@@ -57,6 +69,7 @@ class Feed(Unchanged):
 
     since: int
     columns: tuple[str, ...]
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     def changes(self) -> exp.Query:
         feed = exp.Anonymous(
@@ -66,7 +79,7 @@ class Feed(Unchanged):
         arrived = exp.In(this=column("_change_type"), expressions=[text(t) for t in _ARRIVED])
         weight = case(arrived, number(1), number(-1))
         outputs = [*(column(c) for c in self.columns), alias(weight, names.WEIGHT)]
-        return netted(select(outputs, exp.Table(this=feed)), self.columns)
+        return netted(select(outputs, exp.Table(this=feed)), self.columns, self.kinds)
 
 
 @dataclass(frozen=True)
@@ -75,6 +88,7 @@ class Diff(Unchanged):
 
     since: int
     columns: tuple[str, ...]
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
     def changes(self) -> exp.Query:
         keys = [column(c) for c in self.columns]
@@ -87,4 +101,5 @@ class Diff(Unchanged):
                 ]
             ),
             self.columns,
+            self.kinds,
         )

@@ -143,12 +143,14 @@ class Change:
     replaced: bool = False  # so that the feed does not tell it
     overwritten: bool = False  # by a commit that can bring other columns along
 
-    def source(self, columns: tuple[str, ...], *, feed: bool) -> Unchanged:
+    def source(
+        self, columns: tuple[str, ...], kinds: Mapping[str, str], *, feed: bool
+    ) -> Unchanged:
         table = table_of(self.name)
         if self.kind != "data":
             return Unchanged(table, self.pin.version)
         kind = Feed if feed else Diff
-        return kind(table, self.pin.version, self.before.version, columns)
+        return kind(table, self.pin.version, self.before.version, columns, kinds)
 
 
 def read_history(read: Read, name: str, zone: str, limit: int = HISTORY) -> History:

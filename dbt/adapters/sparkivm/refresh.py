@@ -60,7 +60,7 @@ CONFLICTS = (
     "DELTA_PROTOCOL_CHANGED",
     "TABLE_OR_VIEW_ALREADY_EXISTS",
 )
-GONE = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_")
+GONE = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "EXPECT_TABLE_NOT_VIEW", "DELTA_")
 
 
 class Rebuild(Exception):
@@ -330,7 +330,12 @@ class Refresh:
     ) -> tuple[Measures, Binding]:
         columns = view.columns
         sources: dict[str, Unchanged] = {
-            c.name: c.source(columns.get(c.name, ()), feed=c.name not in unfed) for c in changes
+            c.name: c.source(
+                columns.get(c.name, ()),
+                types_of(self.catalog.relations.get(c.name, {})),
+                feed=c.name not in unfed,
+            )
+            for c in changes
         }
         changed = frozenset(n for n in data if n in columns)
         large = frozenset(n for n, c in data.items() if (c.rows or 0) > LARGE_CHANGE)
