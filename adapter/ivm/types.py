@@ -38,7 +38,12 @@ def is_coarse(type_: str) -> bool:
     >>> is_coarse("array<double>"), is_coarse("map<string,int>"), is_coarse("decimal(10,2)")
     (True, True, False)
     """
-    return any(part in type_ for part in ("float", "double", "map<"))
+    return is_map(type_) or "float" in type_ or "double" in type_
+
+
+def is_map(type_: str) -> bool:
+    """Is it a map, or is one in it?"""
+    return "map<" in type_
 
 
 def decimal(type_: str) -> tuple[int, int] | None:

@@ -123,7 +123,7 @@ class TestViews:
         warehouse.sql("INSERT INTO orders VALUES (77, 2, 3.5, 1, DATE'2026-01-01')")
         warehouse.run("wide")
         kept = warehouse.transcript("wide")
-        assert "MERGE INTO" in kept and "TABLE_CHANGES" in kept and "-- 1. state" in kept
+        assert "REPLACE WHERE" in kept and "TABLE_CHANGES" in kept and "-- 1. state" in kept
         warehouse.assert_exact("wide")
 
     def test_explain(self, project: Any) -> None:

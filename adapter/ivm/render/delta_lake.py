@@ -36,19 +36,31 @@ def netted(
     Distinct to the last bit, where `kinds` tell the types by column in lower case: GROUP BY takes
     0.0 for -0.0 and sorts the keys of a map, but an expression of the view may see the difference.
     """
-    coarse = [c for c in columns if types.is_coarse((kinds or {}).get(c.lower(), ""))]
-    keys: list[exp.Expr] = [column(c) for c in columns]
-    outputs = [
-        alias(exp.AnyValue(this=key), c) if c in coarse else key
-        for c, key in zip(columns, keys, strict=True)
-    ]
-    keys += [cast(column(c), "string") for c in coarse]
+    kinds = kinds or {}
+    keys: list[exp.Expr] = []
+    outputs: list[exp.Expr] = []
+    for name in columns:
+        value, kind = column(name), kinds.get(name.lower(), "")
+        if types.is_coarse(kind):
+            outputs.append(alias(exp.AnyValue(this=value), name))
+            keys.append(cast(value, "string"))
+            # As text alone, a map of strings could be read in two ways.
+            keys.append(_encoded(value) if types.is_map(kind) else value)
+        else:
+            outputs.append(value)
+            keys.append(value)
     total = exp.Sum(this=column(names.WEIGHT))
     return (
         select([*outputs, alias(total, names.WEIGHT)], subquery(signed, "signed"))
         .group_by(*keys)
         .having(exp.NEQ(this=total.copy(), expression=number(0)))
     )
+
+
+def _encoded(value: exp.Expr) -> exp.Expr:
+    """Grouped by the value itself, Spark would sort the map everywhere in the query."""
+    row = exp.Anonymous(this="struct", expressions=[value.copy()])
+    return exp.Anonymous(this="to_json", expressions=[row])
 
 
 @dataclass(frozen=True)
