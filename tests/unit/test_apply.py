@@ -238,6 +238,13 @@ def test_keys_that_delta_might_read_otherwise_than_written(key: str) -> None:
     assert taken == ["replaced_rows", "keyed_rows", "keyed_rows"]
 
 
+def test_a_day_that_older_calendars_skip_as_a_key() -> None:
+    rows = (("1582-10-10", 1), ("1582-11-15", 1))
+    table = Table("t", (("k", "date"), ("x", "int")), ("k",), rows)
+    changes = [(("1582-10-10", 1), ("1582-11-15", 2)), (("1582-10-10", 2), ("1582-11-15", 2))]
+    assert forms("select k, x from t", *changes, table=table) == ["replaced_rows", "keyed_rows"]
+
+
 def test_dates_strings_and_nulls_as_keys() -> None:
     days = Table(
         "t",
