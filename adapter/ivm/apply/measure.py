@@ -35,8 +35,8 @@ MAX_TEXT = 1_000_000
 # Delta prints the condition of a REPLACE WHERE and reads it again: ${name} would be replaced. Keys
 # that might not come through as they are, are left to MERGE, like days that older calendars skip.
 _PLAIN = re.compile(r"(?!1582-10)[^\\'\"$`\x00-\x1f\x7f]*")
-# In so many parts, each with its range: files between two parts are skipped, and Delta looks through
-# one part only for each new row. With many, Java no longer compiles the filter of the scan.
+# In so many parts, each with its range: files between two are skipped, and Delta looks through one
+# part only for each new row. With many, Java no longer compiles the filter of the scan.
 PARTS = 4
 
 LISTED = ("int", "bigint", "date", "string")
